@@ -1,0 +1,3 @@
+//! The binary: dispatch, nothing else.
+
+fn main() {}
