@@ -1,3 +1,7 @@
 //! The binary: dispatch, nothing else.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    countersign::cli::dispatch::main()
+}

@@ -137,8 +137,10 @@ impl Chord {
         let strong = modifiers
             .iter()
             .any(|m| matches!(m, Modifier::Control | Modifier::Alt));
+        let alt = modifiers.contains(&Modifier::Alt);
         let browser = match key {
-            Key::Char(c) => BROWSER_CHORDS.contains(c.to_ascii_lowercase()),
+            // Alt and a character is an access key: it presses an element that the call does not name.
+            Key::Char(c) => alt || BROWSER_CHORDS.contains(c.to_ascii_lowercase()),
             Key::Named(named) => matches!(
                 named.key,
                 "Tab" | "Escape" | "PageUp" | "PageDown" | "Space"
@@ -175,15 +177,6 @@ impl Chord {
     pub fn activates(&self) -> bool {
         self.is_enter() || matches!(self.key, Key::Named(named) if named.key == "Space")
     }
-
-    /// A chord that can reach an element's access key, wherever the focus is.
-    #[must_use]
-    pub fn access_key(&self) -> Option<char> {
-        match self.key {
-            Key::Char(c) if self.modifiers.contains(&Modifier::Alt) => Some(c),
-            Key::Char(_) | Key::Named(_) => None,
-        }
-    }
 }
 
 impl fmt::Display for Chord {
@@ -203,7 +196,7 @@ impl fmt::Display for Chord {
 pub enum KeyError {
     /// No such key or modifier.
     Unknown(Untrusted),
-    /// A chord that commands the browser itself.
+    /// A chord that commands the browser itself, or an access key.
     Browser,
 }
 

@@ -31,6 +31,16 @@ macro_rules! number {
             }
         }
 
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({"type": "string", "pattern": concat!("^", $prefix, "(0|[1-9][0-9]*)$")})
+            }
+        }
+
         impl From<$name> for String {
             fn from(id: $name) -> Self {
                 id.to_string()

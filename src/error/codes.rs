@@ -119,6 +119,7 @@ codes! {
     TooManyWindows "L407" Lock false "too many questions were left unanswered or refused", "" => "stop asking; tell the person what is left to do";
     ClassRefused "L408" Lock false "the person refused this kind of action twice, so it stays refused", "" => "do not try again in this session";
     AnotherQuestion "L409" Lock true "another question is open", "" => "wait until it is answered, then call again";
+    ForeignPeer "L410" Lock false "another program is connected to the browser's port, so nothing locked is done", "status" => "call status; the operator can look at it with countersign doctor";
 
     Misdirected "G501" Gesture false "the press would have landed on something else and was stopped", "observe" => "call observe; the page is moving, so look again before acting";
     GuardNotLive "G502" Gesture false "a frame that cannot be guarded lies at this point", "observe" => "call observe and choose an element away from that frame";

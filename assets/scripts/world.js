@@ -1,0 +1,978 @@
+// The library that countersign installs in an isolated world of every frame, before the page's first script.
+// The page cannot reach it. It is constant text, pinned by hash; arguments travel as protocol values, never as text.
+// Everything is called through prototypes of this world: a form with an input named "getAttribute" changes nothing here.
+(() => {
+  'use strict';
+  if (Object.prototype.hasOwnProperty.call(globalThis, 'countersign')) return;
+
+  const getters = new Map();
+  const getter = (proto, name) => {
+    const known = getters.get(proto)?.[name];
+    if (known) return known;
+    let owner = proto;
+    while (!Object.prototype.hasOwnProperty.call(owner, name)) owner = Object.getPrototypeOf(owner);
+    const get = Object.getOwnPropertyDescriptor(owner, name).get;
+    const read = (object) => Reflect.apply(get, object, []);
+    if (!getters.has(proto)) getters.set(proto, { __proto__: null });
+    return (getters.get(proto)[name] = read);
+  };
+  const method = (proto, name) => {
+    const f = proto[name];
+    return (object, ...args) => Reflect.apply(f, object, args);
+  };
+  const attr = method(Element.prototype, 'getAttribute');
+  const hasAttr = method(Element.prototype, 'hasAttribute');
+  const rectOf = method(Element.prototype, 'getBoundingClientRect');
+  const closest = method(Element.prototype, 'closest');
+  const matches = method(Element.prototype, 'matches');
+  const checkVisibility = method(Element.prototype, 'checkVisibility');
+  const queryAll = method(Element.prototype, 'querySelectorAll');
+  const shadowOf = getter(Element.prototype, 'shadowRoot');
+  const localName = getter(Element.prototype, 'localName');
+  const namespace = getter(Element.prototype, 'namespaceURI');
+  const priorElement = getter(Element.prototype, 'previousElementSibling');
+  const scrollTop = getter(Element.prototype, 'scrollTop');
+  const scrollLeft = getter(Element.prototype, 'scrollLeft');
+  const scrollHeight = getter(Element.prototype, 'scrollHeight');
+  const scrollWidth = getter(Element.prototype, 'scrollWidth');
+  const clientHeight = getter(Element.prototype, 'clientHeight');
+  const clientWidth = getter(Element.prototype, 'clientWidth');
+  const editable = (el) => namespace(el) === XHTML && getter(HTMLElement.prototype, 'isContentEditable')(el);
+  // A document can be clobbered by named images and forms: its own properties are read through the prototype too.
+  const viewOf = getter(Document.prototype, 'defaultView');
+  const rootElement = getter(Document.prototype, 'documentElement');
+  const bodyOf = getter(Document.prototype, 'body');
+  const titleOf = getter(Document.prototype, 'title');
+  const scrollerOf = getter(Document.prototype, 'scrollingElement');
+  const readiness = getter(Document.prototype, 'readyState');
+  const newRange = method(Document.prototype, 'createRange');
+  const docQueryAll = method(Document.prototype, 'querySelectorAll');
+  const docFromPoint = method(Document.prototype, 'elementFromPoint');
+  const rootFromPoint = method(ShadowRoot.prototype, 'elementFromPoint');
+  const fromPoint = (root, x, y) => (nodeType(root) === 9 ? docFromPoint(root, x, y) : rootFromPoint(root, x, y));
+  const activeOf = (root) => (nodeType(root) === 9 ? getter(Document.prototype, 'activeElement')(root) : getter(ShadowRoot.prototype, 'activeElement')(root));
+  const baseOf = getter(Node.prototype, 'baseURI');
+  const childNodes = getter(Node.prototype, 'childNodes');
+  const parentNode = getter(Node.prototype, 'parentNode');
+  const nodeType = getter(Node.prototype, 'nodeType');
+  const textContent = getter(Node.prototype, 'textContent');
+  const isConnected = getter(Node.prototype, 'isConnected');
+  const ownerDocument = getter(Node.prototype, 'ownerDocument');
+  const rootOf = method(Node.prototype, 'getRootNode');
+  const contains = method(Node.prototype, 'contains');
+  const hostOf = getter(ShadowRoot.prototype, 'host');
+  const contentDocument = getter(HTMLIFrameElement.prototype, 'contentDocument');
+  const contentWindow = getter(HTMLIFrameElement.prototype, 'contentWindow');
+  const innerText = getter(HTMLElement.prototype, 'innerText');
+  const inputType = getter(HTMLInputElement.prototype, 'type');
+  const inputValue = getter(HTMLInputElement.prototype, 'value');
+  const areaValue = getter(HTMLTextAreaElement.prototype, 'value');
+  const formElements = getter(HTMLFormElement.prototype, 'elements');
+  const composedPath = method(Event.prototype, 'composedPath');
+  const stop = method(Event.prototype, 'stopImmediatePropagation');
+  const prevent = method(Event.prototype, 'preventDefault');
+
+  const MASK = '••••••••';
+  const isElement = (node) => node !== null && node !== undefined && nodeType(node) === 1;
+  // By name and namespace, not by instanceof: an element of another frame has that frame's prototypes.
+  const XHTML = 'http://www.w3.org/1999/xhtml', SVG = 'http://www.w3.org/2000/svg';
+  const NAMES = new Map([[HTMLInputElement, 'input'], [HTMLTextAreaElement, 'textarea'], [HTMLSelectElement, 'select'], [HTMLButtonElement, 'button'], [HTMLAnchorElement, 'a'], [HTMLAreaElement, 'area'], [HTMLLabelElement, 'label'], [HTMLIFrameElement, 'iframe']]);
+  const isHtml = (el, C) => namespace(el) === XHTML && (C === HTMLElement || localName(el) === NAMES.get(C));
+  const isShadow = (node) => {
+    if (node === null || node === undefined || nodeType(node) !== 11) return false;
+    try {
+      return hostOf(node) !== null;
+    } catch {
+      return false;
+    }
+  };
+  const clean = (text) => String(text ?? '').replace(/\s+/g, ' ').trim();
+  const cut = (text, most) => (text.length > most ? text.slice(0, most) : text);
+
+  // ---- identity: numbers that only this world knows -----------------------------------------------------------------
+  const serials = new WeakMap();
+  const known = new Map();
+  let nextSerial = 1;
+  const serial = (node) => {
+    if (node === null || node === undefined) return 0;
+    let n = serials.get(node);
+    if (n === undefined) {
+      serials.set(node, (n = nextSerial++));
+      known.set(n, new WeakRef(node));
+    }
+    return n;
+  };
+  const bySerial = (n) => known.get(n)?.deref() ?? null;
+
+  // The parent a person would name: through slots of the flat tree and out of shadow roots.
+  const parentOf = (node) => {
+    const parent = parentNode(node);
+    if (isShadow(parent)) return hostOf(parent);
+    return isElement(parent) ? parent : null;
+  };
+
+  // ---- sensitivity: once sensitive, always ---------------------------------------------------------------------------
+  const sensitive = new WeakSet();
+  let table = null; // set by the first look; until then the built-in minimum below applies
+  const SENSITIVE_TYPES = new Set(['password', 'hidden']);
+  const watchTypes = new MutationObserver((records) => {
+    for (const record of records) {
+      if (record.type === 'attributes') {
+        if (record.attributeName === 'type' && SENSITIVE_TYPES.has(String(record.oldValue).toLowerCase())) sensitive.add(record.target);
+        noteSensitive(record.target);
+      } else {
+        for (const node of record.addedNodes) {
+          if (!isElement(node)) continue;
+          noteSensitive(node);
+          for (const field of queryAll(node, 'input,textarea')) noteSensitive(field);
+        }
+      }
+    }
+  });
+  const watched = new WeakSet();
+  const watch = (root) => {
+    if (watched.has(root)) return;
+    watched.add(root);
+    watchTypes.observe(root, { subtree: true, childList: true, attributes: true, attributeOldValue: true, attributeFilter: ['type', 'autocomplete'] });
+  };
+
+  const cardLike = (text) => {
+    for (const run of String(text).matchAll(/\d(?:[ -.]?\d){12,18}/g)) {
+      const digits = run[0].replace(/\D/g, '');
+      let sum = 0;
+      for (let i = 0; i < digits.length; i++) {
+        let d = digits.charCodeAt(digits.length - 1 - i) - 48;
+        if (i % 2 === 1) d = d * 2 > 9 ? d * 2 - 9 : d * 2;
+        sum += d;
+      }
+      if (sum % 10 === 0 && !/^0+$/.test(digits)) return true;
+    }
+    return false;
+  };
+  const ibanLike = (text) => {
+    for (const run of String(text).toUpperCase().matchAll(/[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}/g)) {
+      const bare = run[0].replace(/ /g, '');
+      for (let end = bare.length; end >= 15; end--) {
+        const part = bare.slice(0, end);
+        let rest = 0;
+        for (const c of part.slice(4) + part.slice(0, 4)) {
+          const value = c >= 'A' ? String(c.charCodeAt(0) - 55) : c;
+          for (const digit of value) rest = (rest * 10 + digit.charCodeAt(0) - 48) % 97;
+        }
+        if (rest === 1) return true;
+      }
+    }
+    return false;
+  };
+  const valueLike = (text) => text.length >= 13 && (cardLike(text) || ibanLike(text));
+
+  const fieldWords = (el) => {
+    const words = [attr(el, 'name'), attr(el, 'id'), attr(el, 'aria-label'), attr(el, 'placeholder'), attr(el, 'title')];
+    const labels = getter(isHtml(el, HTMLInputElement) ? HTMLInputElement.prototype : HTMLTextAreaElement.prototype, 'labels')(el);
+    for (const label of labels ?? []) words.push(textContent(label));
+    return words.filter((w) => w);
+  };
+  const byTable = (el) => {
+    const tokens = clean(attr(el, 'autocomplete')).toLowerCase().split(' ');
+    if (tokens.some((t) => t.startsWith('cc-') || t === 'one-time-code' || t === 'current-password' || t === 'new-password')) return true;
+    if (table === null) return false;
+    if (tokens.some((t) => table.tokens.has(t))) return true;
+    return fieldWords(el).some((word) => table.patterns.some((p) => p.test(word)));
+  };
+  function noteSensitive(el) {
+    if (sensitive.has(el)) return true;
+    if (!(isHtml(el, HTMLInputElement) || isHtml(el, HTMLTextAreaElement))) return false;
+    const type = isHtml(el, HTMLInputElement) ? inputType(el) : 'textarea';
+    const value = isHtml(el, HTMLInputElement) ? inputValue(el) : areaValue(el);
+    const choice = ['checkbox', 'radio', 'submit', 'button', 'reset', 'image', 'file', 'range', 'color'].includes(type);
+    const yes = SENSITIVE_TYPES.has(type) || (table !== null && table.types.has(type)) || (!choice && (byTable(el) || valueLike(value)));
+    if (yes) sensitive.add(el);
+    return yes;
+  }
+  const textSecured = (style) => {
+    const v = style.webkitTextSecurity;
+    return v !== undefined && v !== '' && v !== 'none';
+  };
+  const isSensitive = (el, style) => {
+    if (noteSensitive(el)) return true;
+    if (style && textSecured(style)) {
+      sensitive.add(el);
+      return true;
+    }
+    return false;
+  };
+  const setTable = (t) => {
+    if (table !== null || !t) return;
+    table = { types: new Set(t.types), tokens: new Set(t.tokens), patterns: t.patterns.map((source) => new RegExp(source, 'iu')) };
+  };
+  watch(document);
+
+  // ---- what can be seen ---------------------------------------------------------------------------------------------
+  const styleOf = (el) => (viewOf(ownerDocument(el)) ?? globalThis).getComputedStyle(el);
+  const seen = (el) => checkVisibility(el, { opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true });
+  const cross = (a, b) => {
+    const x = Math.max(a.x, b.x), y = Math.max(a.y, b.y);
+    const r = Math.min(a.x + a.w, b.x + b.w), s = Math.min(a.y + a.h, b.y + b.h);
+    return r > x && s > y ? { x, y, w: r - x, h: s - y } : null;
+  };
+  const box = (r, off) => ({ x: r.x + off.x, y: r.y + off.y, w: r.width, h: r.height });
+
+  const deepest = (doc, x, y) => {
+    let root = doc, hit = null;
+    for (let i = 0; i < 32; i++) {
+      const inner = fromPoint(root, x, y);
+      if (inner === null || inner === hit) break;
+      hit = inner;
+      const next = shadowOf(inner) ?? closedRoots.get(inner);
+      if (!next) break;
+      root = next;
+    }
+    return hit;
+  };
+  // True where `inner` is `outer` or lies in it, through shadow roots.
+  const within = (outer, inner) => {
+    for (let node = inner; node; node = parentOf(node)) if (node === outer) return true;
+    return false;
+  };
+  const labelled = (el) => (isHtml(el, HTMLLabelElement) ? getter(HTMLLabelElement.prototype, 'control')(el) : null);
+  const reaches = (el, hit) => {
+    if (hit === null) return false;
+    if (within(el, hit)) return true;
+    const label = closest(hit, 'label');
+    return label !== null && labelled(label) === el;
+  };
+
+  const closedRoots = new Map(); // host -> closed root, filled by each look from the browser's own tree
+
+  // ---- what a person could act on -----------------------------------------------------------------------------------
+  const ACTIVE_ROLES = new Set(['button', 'link', 'checkbox', 'radio', 'switch', 'tab', 'menuitem', 'menuitemcheckbox', 'menuitemradio', 'option', 'combobox', 'textbox', 'searchbox', 'slider', 'spinbutton', 'treeitem', 'gridcell']);
+  const actionable = (el, style, parentStyle) => {
+    const name = localName(el);
+    switch (name) {
+      case 'a':
+      case 'area':
+        return hasAttr(el, 'href') || hasAttr(el, 'onclick') || hasAttr(el, 'role');
+      case 'button':
+      case 'select':
+      case 'textarea':
+      case 'summary':
+        return true;
+      case 'input':
+        return inputType(el) !== 'hidden';
+      case 'label': {
+        const control = labelled(el);
+        return control !== null && isElement(control) && !bigEnough(control);
+      }
+      default:
+    }
+    const role = attr(el, 'role');
+    if (role !== null && ACTIVE_ROLES.has(role.trim().toLowerCase().split(/\s+/)[0])) return true;
+    if (editable(el) && !(parentOf(el) !== null && editable(parentOf(el)))) return true;
+    if (hasAttr(el, 'onclick') || (hasAttr(el, 'tabindex') && Number(attr(el, 'tabindex')) >= 0)) return true;
+    return style.cursor === 'pointer' && (parentStyle === null || parentStyle.cursor !== 'pointer');
+  };
+  const bigEnough = (el) => {
+    const r = rectOf(el);
+    return r.width >= 4 && r.height >= 4 && seen(el);
+  };
+
+  const href = (el) => {
+    if (isHtml(el, HTMLAnchorElement)) return getter(HTMLAnchorElement.prototype, 'href')(el);
+    if (isHtml(el, HTMLAreaElement)) return getter(HTMLAreaElement.prototype, 'href')(el);
+    if (namespace(el) === SVG && localName(el) === 'a') return attr(el, 'href') ?? attr(el, 'xlink:href') ?? '';
+    return '';
+  };
+  const formOf = (el) => {
+    for (const C of [HTMLInputElement, HTMLButtonElement, HTMLSelectElement, HTMLTextAreaElement]) {
+      if (isHtml(el, C)) return getter(C.prototype, 'form')(el);
+    }
+    return closest(el, 'form');
+  };
+  const isSubmit = (el) => {
+    if (isHtml(el, HTMLButtonElement)) return getter(HTMLButtonElement.prototype, 'type')(el) === 'submit';
+    return isHtml(el, HTMLInputElement) && ['submit', 'image'].includes(inputType(el));
+  };
+  const defaultButton = (form) => {
+    for (const el of formElements(form)) if (isSubmit(el)) return el;
+    return queryAll(form, 'input[type=image]')[0] ?? null;
+  };
+  // The text a person reads in an element: rendered text only.
+  const ownText = (el) => {
+    if (isHtml(el, HTMLInputElement)) return ['submit', 'button', 'reset'].includes(inputType(el)) ? clean(inputValue(el)) : '';
+    if (isHtml(el, HTMLSelectElement) || isHtml(el, HTMLTextAreaElement)) return '';
+    if (isHtml(el, HTMLElement)) {
+      const text = clean(innerText(el));
+      const root = shadowOf(el) ?? closedRoots.get(el);
+      if (!root) return text;
+      let inner = '';
+      for (const child of childNodes(root)) if (isHtml(child, HTMLElement) && localName(child) !== 'style') inner += ' ' + innerText(child);
+      return clean(text + ' ' + inner);
+    }
+    return seen(el) ? clean(textContent(el)) : '';
+  };
+
+  const fieldState = (el, style) => {
+    const out = {};
+    const hidden = isSensitive(el, style);
+    if (isHtml(el, HTMLInputElement)) {
+      const type = inputType(el);
+      if (type === 'checkbox' || type === 'radio') out.checked = getter(HTMLInputElement.prototype, 'checked')(el);
+      else if (!['submit', 'button', 'reset', 'image', 'file'].includes(type)) out.value = hidden ? (inputValue(el) === '' ? '' : MASK) : cut(inputValue(el), 400);
+    } else if (isHtml(el, HTMLTextAreaElement)) {
+      out.value = hidden ? (areaValue(el) === '' ? '' : MASK) : cut(areaValue(el), 400);
+    } else if (isHtml(el, HTMLSelectElement)) {
+      const options = [...getter(HTMLSelectElement.prototype, 'options')(el)];
+      const chosen = [...getter(HTMLSelectElement.prototype, 'selectedOptions')(el)];
+      out.value = cut(chosen.map((o) => clean(o.label)).join(', '), 200);
+      out.options = options.slice(0, 30).map((o) => cut(clean(o.label), 80));
+      out.optionCount = options.length;
+      out.multiple = getter(HTMLSelectElement.prototype, 'multiple')(el);
+    } else if (editable(el)) {
+      out.value = hidden ? MASK : cut(clean(innerText(el)), 400);
+      out.editable = true;
+    }
+    if (hidden) out.masked = true;
+    if (matches(el, ':disabled') || attr(el, 'aria-disabled') === 'true' || closest(el, '[inert]') !== null) out.disabled = true;
+    if (matches(el, ':read-only') && ['input', 'textarea'].includes(localName(el)) && hasAttr(el, 'readonly')) out.readonly = true;
+    if (matches(el, ':required') || attr(el, 'aria-required') === 'true') out.required = true;
+    if (matches(el, ':user-invalid') || attr(el, 'aria-invalid') === 'true') out.invalid = true;
+    if (matches(el, ':focus')) out.focused = true;
+    for (const state of ['checked', 'expanded', 'selected', 'pressed']) {
+      const v = attr(el, 'aria-' + state);
+      if (v !== null && out[state] === undefined) out[state] = v === 'true';
+    }
+    if (localName(el) === 'summary' && parentOf(el) !== null) out.expanded = hasAttr(parentOf(el), 'open');
+    return out;
+  };
+
+  // What must be the same when a gesture is made as when the mark was read.
+  const fingerprint = (el) => {
+    const form = formOf(el);
+    const submit = isSubmit(el);
+    const action = form === null ? '' : submit && hasAttr(el, 'formaction') ? attr(el, 'formaction') : attr(form, 'action') ?? '';
+    const verb = form === null ? '' : (submit && attr(el, 'formmethod')) || attr(form, 'method') || 'get';
+    return {
+      tag: localName(el),
+      type: isHtml(el, HTMLInputElement) ? inputType(el) : attr(el, 'type') ?? '',
+      role: attr(el, 'role') ?? '',
+      text: cut(ownText(el), 400),
+      label: cut(clean([attr(el, 'aria-label'), attr(el, 'title'), attr(el, 'alt'), attr(el, 'placeholder'), attr(el, 'name')].filter((x) => x).join(' · ')), 400),
+      href: cut(href(el), 2000),
+      action: form === null ? '' : cut(resolve(el, action), 2000),
+      verb: verb.toLowerCase(),
+      target: attr(el, 'target') ?? '',
+      parent: serial(parentOf(el)),
+      serial: serial(el),
+    };
+  };
+  const resolve = (el, relative) => {
+    try {
+      return new URL(relative, baseOf(el)).href;
+    } catch {
+      return 'unreadable:' + relative;
+    }
+  };
+
+  // The box of an image-map area, in the coordinates of the top document.
+  const areaOf = (el, ctx) => {
+    const map = closest(el, 'map');
+    const name = map === null ? null : attr(map, 'name');
+    const image = name === null ? null : [...docQueryAll(ctx.doc, 'img[usemap]')].find((i) => attr(i, 'usemap') === '#' + name);
+    if (!image) return null;
+    const base = box(rectOf(image), ctx.off);
+    const c = (attr(el, 'coords') ?? '').split(',').map(Number);
+    if (c.some(Number.isNaN)) return base;
+    if (attr(el, 'shape') === 'circle') return c.length < 3 ? base : { x: base.x + c[0] - c[2], y: base.y + c[1] - c[2], w: 2 * c[2], h: 2 * c[2] };
+    if (c.length < 4) return base;
+    const xs = c.filter((_, i) => i % 2 === 0), ys = c.filter((_, i) => i % 2 === 1);
+    return { x: base.x + Math.min(...xs), y: base.y + Math.min(...ys), w: Math.max(...xs) - Math.min(...xs), h: Math.max(...ys) - Math.min(...ys) };
+  };
+
+  // ---- the walk ------------------------------------------------------------------------------------------------------
+  let looked = []; // the elements of the last look, in the order of their items
+  let masked = []; // [element or range, offset source frame chain] of the last look
+  const BLOCKS = new Set(['block', 'flex', 'grid', 'table', 'list-item', 'table-row', 'table-cell', 'table-caption', 'flow-root', 'table-row-group', 'table-header-group', 'table-footer-group']);
+  const SKIP = new Set(['script', 'style', 'noscript', 'template', 'head', 'meta', 'link', 'title', 'datalist', 'source', 'track', 'param']);
+
+  const frameOffset = (iframe, off) => {
+    const r = rectOf(iframe), s = styleOf(iframe);
+    return { x: off.x + r.x + parseFloat(s.borderLeftWidth) + parseFloat(s.paddingLeft), y: off.y + r.y + parseFloat(s.borderTopWidth) + parseFloat(s.paddingTop) };
+  };
+  const readableDocument = (iframe) => {
+    if (!isHtml(iframe, HTMLIFrameElement)) return null;
+    let doc = null, origin = null;
+    try {
+      doc = contentDocument(iframe);
+      origin = contentWindow(iframe).origin;
+    } catch {
+      return null;
+    }
+    return doc !== null && origin === globalThis.origin && origin !== 'null' ? doc : null;
+  };
+
+  const background = (el) => {
+    for (let node = el; node; node = parentOf(node)) {
+      const s = styleOf(node);
+      if (s.backgroundImage !== 'none') return null;
+      const c = s.backgroundColor;
+      if (c !== 'rgba(0, 0, 0, 0)' && c !== 'transparent') return /^rgba\(.*, (0?\.\d+)\)$/.test(c) ? null : c;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+
+  const walk = (limits, sensitiveTable, closed) => {
+    setTable(sensitiveTable);
+    closedRoots.clear();
+    for (const root of closed) {
+      closedRoots.set(hostOf(root), root);
+      watch(root);
+    }
+    looked = [];
+    masked = [];
+    const view = { x: 0, y: 0, w: globalThis.innerWidth, h: globalThis.innerHeight };
+    const items = [];
+    const counts = { hidden: 0, above: 0, below: 0, left: 0, right: 0, covered: 0, omitted: 0, frames: 0 };
+    let block = 0, visited = 0, textBudget = limits.text;
+
+    const away = (b) => {
+      if (b.y + b.h <= view.y) counts.above++;
+      else if (b.y >= view.y + view.h) counts.below++;
+      else if (b.x + b.w <= view.x) counts.left++;
+      else counts.right++;
+    };
+    const mask = (what, frames, isRange = false) => masked.push({ what, isRange, frames });
+
+    const text = (node, parent, style, ctx) => {
+      const raw = node.data;
+      if (!/\S/.test(raw)) return;
+      const range = newRange(ownerDocument(node));
+      range.selectNodeContents(node);
+      const all = [...range.getClientRects()].map((r) => box(r, ctx.off));
+      if (all.length === 0 || !ctx.seen) return void counts.hidden++;
+      const shown = all.filter((b) => cross(b, ctx.clip));
+      if (shown.length === 0) {
+        if (all.some((b) => cross(b, ctx.wide))) away(all[0]);
+        else counts.hidden++;
+        return;
+      }
+      if (parseFloat(style.fontSize) < 4 || shown.every((b) => b.h < 4 || b.w < 1)) return void counts.hidden++;
+      const back = background(parent);
+      if (back !== null && back === style.color && style.webkitTextFillColor === style.color && style.textShadow === 'none') return void counts.hidden++;
+      if (/^rgba\(.*, 0\)$/.test(style.color) || /^rgba\(.*, 0\)$/.test(style.webkitTextFillColor)) return void counts.hidden++;
+      const probe = cross(shown[0], ctx.clip);
+      const hit = deepest(ctx.doc, probe.x + probe.w / 2 - ctx.off.x, probe.y + probe.h / 2 - ctx.off.y);
+      if (style.pointerEvents !== 'none' && hit !== null && !within(parent, hit) && !within(hit, parent)) return void counts.covered++;
+      let words = clean(shown.length === all.length ? raw : visiblePart(node, ctx));
+      if (textSecured(style) || valueLike(words)) {
+        mask(range, ctx.frames, true);
+        words = MASK;
+      }
+      if (textBudget <= 0) return void counts.omitted++;
+      words = cut(words, Math.max(textBudget, 1));
+      textBudget -= words.length;
+      items.push({ k: 't', b: block, s: words, h: ctx.heading, c: ctx.cell });
+    };
+    // A long text of which only some lines are in sight: the words whose boxes are.
+    const visiblePart = (node, ctx) => {
+      const range = newRange(ownerDocument(node));
+      let out = '';
+      for (const word of node.data.matchAll(/\S+\s*/g)) {
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].trimEnd().length);
+        if ([...range.getClientRects()].some((r) => cross(box(r, ctx.off), ctx.clip))) out += word[0];
+      }
+      return out;
+    };
+
+    const candidate = (el, style, ctx) => {
+      let r = rectOf(el);
+      let area = box(r, ctx.off);
+      if (isHtml(el, HTMLAreaElement)) area = areaOf(el, ctx) ?? area;
+      else if (r.width < 4 || r.height < 4) {
+        const parts = [...method(Element.prototype, 'getClientRects')(el)].map((q) => box(q, ctx.off)).filter((b) => b.w >= 4 && b.h >= 4);
+        if (parts.length === 0) {
+          const child = [...queryAll(el, '*')].slice(0, 20).map((c) => box(rectOf(c), ctx.off)).find((b) => b.w >= 4 && b.h >= 4);
+          if (!child) return void counts.hidden++;
+          area = child;
+        } else area = parts[0];
+      }
+      if (!ctx.seen) return void counts.hidden++;
+      const here = cross(area, ctx.clip);
+      if (here === null || here.w < 2 || here.h < 2) {
+        if (cross(area, ctx.wide)) away(area);
+        else counts.hidden++;
+        return;
+      }
+      const open = [[0.5, 0.5], [0.2, 0.3], [0.8, 0.3], [0.2, 0.7], [0.8, 0.7]].some(([fx, fy]) => reaches(el, deepest(ctx.doc, here.x + here.w * fx - ctx.off.x, here.y + here.h * fy - ctx.off.y)));
+      if (!open && !isHtml(el, HTMLAreaElement)) return void counts.covered++;
+      if (looked.length >= limits.marks) return void counts.omitted++;
+      const state = fieldState(el, style);
+      if (state.masked) mask(el, ctx.frames);
+      const field = state.value !== undefined;
+      items.push({ k: 'm', b: block, n: looked.length, r: [here.x, here.y, here.w, here.h], f: fingerprint(el), s: state, d: ctx.depth, h: ctx.heading, c: ctx.cell, frame: ctx.frameSerial });
+      looked.push(el);
+      return field || isHtml(el, HTMLInputElement) ? 'leaf' : 'entered';
+    };
+    const element = (el, ctx, parentStyle) => {
+      if (++visited > limits.nodes) return void counts.omitted++;
+      const name = localName(el);
+      if (SKIP.has(name)) return;
+      const style = styleOf(el);
+      if (style.display === 'none') return void counts.hidden++;
+      const inside = { ...ctx, seen: seen(el), depth: ctx.depth + 1 };
+      if (style.display !== 'contents' && style.overflow !== 'visible' && style.overflow !== '' && name !== 'body' && name !== 'html') {
+        const b = box(rectOf(el), ctx.off);
+        const clip = cross(b, ctx.clip);
+        const scrolls = /auto|scroll/.test(style.overflowX + style.overflowY);
+        inside.clip = clip ?? { x: -1, y: -1, w: 0, h: 0 };
+        if (!scrolls) inside.wide = cross(b, ctx.wide) ?? { x: -1, y: -1, w: 0, h: 0 };
+      }
+      if (style.position === 'fixed') inside.clip = cross(ctx.clip, view) ?? ctx.clip;
+      const isBlock = BLOCKS.has(style.display) || name === 'br';
+      if (isBlock && !(style.display === 'table-cell')) block++;
+      if (style.display === 'table-cell') inside.cell = (ctx.cell ?? 0) + 1 + [...childNodes(parentNode(el))].indexOf(el);
+      const heading = /^h[1-6]$/.test(name) ? Number(name[1]) : attr(el, 'role') === 'heading' ? Number(attr(el, 'aria-level') ?? 2) : 0;
+      if (heading) inside.heading = heading;
+      if (isHtml(el, HTMLIFrameElement) || name === 'embed' || name === 'object' || name === 'frame') {
+        const r = rectOf(el);
+        const here = cross(box(r, ctx.off), ctx.clip);
+        const doc = readableDocument(el);
+        if (!inside.seen || r.width < 4 || r.height < 4) return void counts.hidden++;
+        if (doc === null || rootElement(doc) === null) {
+          if (here === null) return void away(box(r, ctx.off));
+          counts.frames++;
+          items.push({ k: 'f', b: ++block, r: [here.x, here.y, here.w, here.h] });
+          mask(el, ctx.frames);
+          return;
+        }
+        watch(doc);
+        const off = frameOffset(el, ctx.off);
+        const inner = { x: off.x, y: off.y, w: clientWidth(el), h: clientHeight(el) };
+        const clip = cross(inner, ctx.clip);
+        if (clip === null) return void away(box(r, ctx.off));
+        block++;
+        element(rootElement(doc), { ...inside, doc, off, clip, frames: [...ctx.frames, el], frameSerial: serial(el) }, null);
+        block++;
+        return;
+      }
+      let kind;
+      if (actionable(el, style, parentStyle)) kind = candidate(el, style, inside);
+      if (kind === 'leaf') return;
+      if (textSecured(style) && !sensitive.has(el)) sensitive.add(el);
+      const before = items.length;
+      const root = shadowOf(el) ?? closedRoots.get(el);
+      if (root) {
+        watch(root);
+        for (const child of childNodes(root)) visit(child, el, style, inside);
+      }
+      if (name === 'slot') {
+        const assigned = method(HTMLSlotElement.prototype, 'assignedNodes')(el, { flatten: true });
+        for (const child of assigned.length ? assigned : childNodes(el)) visit(child, el, style, inside);
+      } else if (!root) {
+        for (const child of childNodes(el)) visit(child, el, style, inside);
+      }
+      // The words inside a marked element are said by its mark; what remains are marks within it.
+      if (kind === 'entered') {
+        let keep = before;
+        for (let i = before; i < items.length; i++) if (items[i].k !== 't') items[keep++] = items[i];
+        items.length = keep;
+      }
+      if (isBlock) block++;
+    };
+    const visit = (node, parent, style, ctx) => {
+      const type = nodeType(node);
+      if (type === 3) text(node, isElement(parentNode(node)) ? parentNode(node) : parent, isElement(parentNode(node)) && parentNode(node) !== parent ? styleOf(parentNode(node)) : style, ctx);
+      else if (type === 1) element(node, ctx, style);
+    };
+
+    const scroller = scrollerOf(document) ?? rootElement(document);
+    const wide = { x: -globalThis.scrollX, y: -globalThis.scrollY, w: scroller ? scrollWidth(scroller) : view.w, h: scroller ? scrollHeight(scroller) : view.h };
+    const start = { doc: document, off: { x: 0, y: 0 }, clip: view, wide, seen: true, depth: 0, frames: [], frameSerial: 0, heading: 0, cell: null };
+    if (rootElement(document)) element(rootElement(document), start, null);
+    const title = cut(maskText(clean(titleOf(document))), 300);
+    return {
+      url: location.href,
+      title,
+      view: { w: view.w, h: view.h, dpr: globalThis.devicePixelRatio, scrollX: globalThis.scrollX, scrollY: globalThis.scrollY, pageW: wide.w, pageH: wide.h },
+      items,
+      counts,
+      masks: masks(),
+      ready: readiness(document),
+    };
+  };
+
+  // The rectangles to cover, as they are at this instant: compared before and after a capture.
+  const masks = () => masked.map(({ what, isRange, frames }) => {
+    let off = { x: 0, y: 0 };
+    for (const frame of frames) off = frameOffset(frame, off);
+    return (isRange ? [...what.getClientRects()] : [rectOf(what)]).map((r) => {
+      const b = box(r, off);
+      return [b.x, b.y, b.w, b.h];
+    });
+  }).flat();
+  const geometry = () => {
+    const marks = looked.map((el) => {
+      const r = rectOf(el);
+      return [Math.round(r.x), Math.round(r.y), Math.round(r.width), Math.round(r.height)];
+    });
+    return { masks: masks(), marks, scroll: [globalThis.scrollX, globalThis.scrollY], view: [globalThis.innerWidth, globalThis.innerHeight, globalThis.devicePixelRatio] };
+  };
+  const lookedAt = () => looked;
+
+  // ---- facts: one element, read for a check -----------------------------------------------------------------------------
+  const sectionHeading = (el) => {
+    for (let node = el, i = 0; node && i < 40; node = parentOf(node), i++) {
+      let prior = node;
+      for (let j = 0; prior && j < 30; j++) {
+        if (isElement(prior) && prior !== el) {
+          if (matches(prior, 'h1,h2,h3,h4,h5,h6,[role=heading]')) return clean(isHtml(prior, HTMLElement) ? innerText(prior) : textContent(prior));
+          if (matches(prior, 'header,hgroup')) {
+            const inner = [...queryAll(prior, 'h1,h2,h3,h4,h5,h6,[role=heading]')].pop();
+            if (inner) return clean(textContent(inner));
+          }
+        }
+        prior = priorElement(prior);
+      }
+    }
+    return '';
+  };
+  const formHeading = (form) => {
+    const legend = [...queryAll(form, 'legend,h1,h2,h3,h4,h5,h6,[role=heading]')][0];
+    const said = clean(attr(form, 'aria-label'));
+    return said !== '' ? said : legend ? clean(textContent(legend)) : sectionHeading(form);
+  };
+  const fieldLabel = (el) => {
+    const C = [HTMLInputElement, HTMLTextAreaElement, HTMLSelectElement].find((kind) => isHtml(el, kind));
+    const labels = C ? getter(C.prototype, 'labels')(el) ?? [] : [];
+    const text = clean([...labels].map((l) => ownText(l) || textContent(l)).join(' '));
+    return text || clean(attr(el, 'aria-label')) || clean(attr(el, 'placeholder')) || clean(attr(el, 'name'));
+  };
+
+  // What a gesture on this element amounts to: the element itself, what its label stands for, the link or button around
+  // it, or, for Enter in a field, the form's default button.
+  const amountsTo = (el, key) => {
+    const control = labelled(el);
+    if (control) return control;
+    const around = closest(el, 'a[href],area[href],button,summary,label,[role=button],[role=link]');
+    if (key === 'enter' && isHtml(el, HTMLInputElement) && !isSubmit(el)) {
+      const form = formOf(el);
+      const button = form === null ? null : defaultButton(form);
+      return button ?? el;
+    }
+    if (key === 'enter' && isHtml(el, HTMLSelectElement)) return el;
+    if (around === null) return el;
+    return labelled(around) ?? around;
+  };
+
+  const facts = (el, sensitiveTable, key) => {
+    setTable(sensitiveTable);
+    if (!isElement(el) || !isConnected(el) || viewOf(ownerDocument(el)) === null) return { gone: true };
+    if (frameChain(el).some((frame) => !isConnected(frame))) return { gone: true };
+    const style = styleOf(el);
+    const effect = amountsTo(el, key);
+    const form = formOf(effect);
+    const fields = form === null ? [] : [...formElements(form)].filter((f) => ['input', 'select', 'textarea'].includes(localName(f)));
+    const visible = fields.filter((f) => !(isHtml(f, HTMLInputElement) && ['hidden', 'submit', 'button', 'reset', 'image'].includes(inputType(f))));
+    const submits = isSubmit(effect) || (key === 'enter' && form !== null && isHtml(effect, HTMLInputElement));
+    const near = (form !== null ? form : closest(el, 'section,article,main,fieldset,li,tr,dialog,[role=dialog]')) ?? parentOf(el) ?? el;
+    const passwords = fields.filter((f) => isHtml(f, HTMLInputElement) && (inputType(f) === 'password' || /(?:new|current)-password/.test(attr(f, 'autocomplete') ?? '')));
+    const view = viewOf(ownerDocument(el));
+    return {
+      print: fingerprint(el),
+      state: fieldState(el, style),
+      visible: seen(el) && bigEnough(el),
+      effect: effect === el ? null : fingerprint(effect),
+      effectState: effect === el ? null : fieldState(effect, styleOf(effect)),
+      submits,
+      formHeading: form === null ? '' : cut(formHeading(form), 200),
+      sectionHeading: cut(sectionHeading(el), 200),
+      around: cut(maskText(clean(isHtml(near, HTMLElement) ? innerText(near) : textContent(near))), 1500),
+      page: cut(maskText(clean(titleOf(document))), 200),
+      filled: visible.slice(0, 24).map((f) => {
+        const s = fieldState(f, styleOf(f));
+        return { label: cut(maskText(fieldLabel(f)), 80), value: s.masked ? (s.value ? MASK : '') : s.checked !== undefined ? (s.checked ? 'on' : 'off') : cut(s.value ?? '', 120), masked: s.masked === true };
+      }),
+      fieldCount: visible.length,
+      card: fields.some((f) => /(^|\s)cc-/.test(attr(f, 'autocomplete') ?? '') || (isSensitive(f, null) && cardWords(f))),
+      newPassword: passwords.length > 1 || passwords.some((f) => attr(f, 'autocomplete') === 'new-password'),
+      code: fields.some((f) => /one-time-code/.test(attr(f, 'autocomplete') ?? '')),
+      url: view.location.href,
+      origins: origins(el),
+      key: attr(el, 'accesskey') ?? '',
+    };
+  };
+  const cardWords = (f) => fieldWords(f).some((w) => /card|karte|carte|tarjeta|cvc|cvv|iban/i.test(w));
+  const maskText = (text) => text.replace(/[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}/g, (run) => (ibanLike(run) ? MASK : run)).replace(/\d(?:[ -.]?\d){12,18}/g, (run) => (cardLike(run) ? MASK : run));
+
+  const focusedElement = () => {
+    let el = activeOf(document);
+    for (let i = 0; i < 32 && el; i++) {
+      const root = shadowOf(el) ?? closedRoots.get(el);
+      if (root && activeOf(root)) {
+        el = activeOf(root);
+        continue;
+      }
+      const inner = readableDocument(el);
+      if (inner && activeOf(inner)) {
+        el = activeOf(inner);
+        continue;
+      }
+      break;
+    }
+    return el;
+  };
+  const hasFocus = (el) => focusedElement() === el;
+  // The element that holds the frame this element is in; null in the top document.
+  const frameOwner = (el) => frameChain(el).pop() ?? null;
+  // The origins from the element's frame up to the top; what cannot be read is no origin.
+  const origins = (el) => {
+    const out = [];
+    for (let view = viewOf(ownerDocument(el)); view; view = view.parent) {
+      try {
+        out.push(view.origin);
+      } catch {
+        out.push('null');
+      }
+      if (view === globalThis || view === view.parent) break;
+    }
+    return out;
+  };
+
+  // ---- where to press ------------------------------------------------------------------------------------------------
+  const frameChain = (el) => {
+    const chain = [];
+    for (let view = viewOf(ownerDocument(el)); view && view !== globalThis && view.frameElement; view = view.parent) chain.unshift(view.frameElement);
+    return chain;
+  };
+  const point = (el) => {
+    let off = { x: 0, y: 0 };
+    let clip = { x: 0, y: 0, w: globalThis.innerWidth, h: globalThis.innerHeight };
+    const chain = frameChain(el);
+    for (const frame of chain) {
+      off = frameOffset(frame, off);
+      clip = cross(clip, { x: off.x, y: off.y, w: clientWidth(frame), h: clientHeight(frame) });
+      if (clip === null) return { off: true };
+    }
+    const ctx = { off, doc: ownerDocument(el) };
+    let parts = [...method(Element.prototype, 'getClientRects')(el)].map((r) => box(r, off)).filter((b) => b.w >= 2 && b.h >= 2);
+    if (isHtml(el, HTMLAreaElement)) parts = [areaOf(el, ctx)].filter((b) => b);
+    if (parts.length === 0) parts = [...queryAll(el, '*')].slice(0, 20).map((c) => box(rectOf(c), off)).filter((b) => b.w >= 4 && b.h >= 4).slice(0, 1);
+    let cover = null;
+    for (const part of parts) {
+      const here = cross(part, clip);
+      if (here === null) continue;
+      for (const [fx, fy] of [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75]]) {
+        const x = here.x + here.w * fx, y = here.y + here.h * fy;
+        const hit = hitAt(x, y);
+        if (hit !== null && reaches(el, hit)) return { x, y, rect: [here.x, here.y, here.w, here.h] };
+        cover = cover ?? hit;
+      }
+    }
+    if (cover === null) return { off: true };
+    coverOf = cover;
+    return { covered: true, frame: isHtml(cover, HTMLIFrameElement) };
+  };
+  let coverOf = null;
+  const cover = () => coverOf;
+  // The deepest element at a point of the top document, through shadow roots and readable frames.
+  const hitAt = (x, y) => {
+    let doc = document, off = { x: 0, y: 0 }, hit = null;
+    for (let i = 0; i < 16; i++) {
+      hit = deepest(doc, x - off.x, y - off.y);
+      const inner = hit === null ? null : readableDocument(hit);
+      if (inner === null) return hit;
+      off = frameOffset(hit, off);
+      doc = inner;
+    }
+    return hit;
+  };
+  const frames2 = () => new Promise((done) => {
+    requestAnimationFrame(() => requestAnimationFrame(() => done(true)));
+  });
+
+  // ---- the guard: while armed, a trusted event whose path lacks the target is stopped -----------------------------------
+  const guard = { armed: false, allowed: [], roots: [], blocked: 0, passed: [] };
+  const GUARDED = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu', 'touchstart', 'touchend', 'keydown', 'keypress', 'keyup', 'beforeinput', 'input', 'change', 'submit', 'dragstart', 'drop'];
+  const QUIET = new Set(['input', 'change', 'submit']); // follow from an event that was let pass; watched, not stopped
+  const onEvent = (event) => {
+    if (!event.isTrusted || !guard.armed || QUIET.has(event.type)) return;
+    const path = composedPath(event);
+    if (guard.allowed.some((node) => path.includes(node))) {
+      guard.passed.push(event.type);
+      return;
+    }
+    stop(event);
+    prevent(event);
+    guard.blocked++;
+  };
+  // Inside a closed root the window sees only the host; a listener on the root itself sees the target.
+  const onClosed = (event) => {
+    if (!event.isTrusted || !guard.armed || QUIET.has(event.type)) return;
+    if (guard.inner.some((node) => composedPath(event).includes(node))) return;
+    stop(event);
+    prevent(event);
+    guard.blocked++;
+  };
+  const install = () => {
+    for (const type of GUARDED) {
+      window.removeEventListener(type, onEvent, { capture: true });
+      window.addEventListener(type, onEvent, { capture: true, passive: false });
+    }
+  };
+  install();
+  // Arms the guard and proves that listeners run in this frame: the event's name is a nonce that no page knows.
+  const arm = (nonce, target, key) => {
+    disarm();
+    install();
+    guard.blocked = 0;
+    guard.passed = [];
+    guard.inner = [];
+    guard.allowed = [];
+    if (target) {
+      const effect = amountsTo(target, key);
+      guard.inner = [target, effect];
+      for (const node of guard.inner) {
+        let outer = node;
+        for (let root = rootOf(outer); isShadow(root); root = rootOf(outer)) {
+          if (root.mode === 'closed') {
+            guard.roots.push(root);
+            for (const type of GUARDED) root.addEventListener(type, onClosed, { capture: true, passive: false });
+            outer = hostOf(root);
+            guard.inner.push(outer);
+          } else if (isShadow(rootOf(hostOf(root)))) outer = hostOf(root);
+          else break;
+        }
+        guard.allowed.push(outer === node ? node : outer);
+      }
+    }
+    guard.armed = true;
+    let live = false;
+    const probe = () => (live = true);
+    window.addEventListener(nonce, probe, { capture: true, once: true });
+    window.dispatchEvent(new Event(nonce));
+    window.removeEventListener(nonce, probe, { capture: true });
+    return live;
+  };
+  const report = () => ({ blocked: guard.blocked, passed: guard.passed, armed: guard.armed });
+  const disarm = () => {
+    guard.armed = false;
+    for (const root of guard.roots) for (const type of GUARDED) root.removeEventListener(type, onClosed, { capture: true });
+    guard.roots = [];
+    guard.allowed = [];
+  };
+
+  // ---- gestures that are no events -------------------------------------------------------------------------------------
+  const into = (el) => {
+    method(Element.prototype, 'scrollIntoView')(el, { block: 'center', inline: 'center', behavior: 'instant' });
+    return true;
+  };
+  const scroll = (el, dx, dy) => {
+    let box = el;
+    for (; box; box = parentOf(box)) {
+      const s = styleOf(box);
+      const can = dy !== 0 ? scrollHeight(box) > clientHeight(box) && /auto|scroll/.test(s.overflowY) : scrollWidth(box) > clientWidth(box) && /auto|scroll/.test(s.overflowX);
+      if (can) break;
+    }
+    const doc = ownerDocument(el), page = scrollerOf(doc) ?? rootElement(doc);
+    const target = box && box !== bodyOf(doc) && box !== rootElement(doc) ? box : page;
+    const before = [scrollLeft(target), scrollTop(target)];
+    const w = target === page ? viewOf(doc).innerWidth : clientWidth(target);
+    const h = target === page ? viewOf(doc).innerHeight : clientHeight(target);
+    method(Element.prototype, 'scrollBy')(target, { left: dx * w * 0.85, top: dy * h * 0.85, behavior: 'instant' });
+    return { moved: before[0] !== scrollLeft(target) || before[1] !== scrollTop(target) };
+  };
+  const scrollPage = (dx, dy) => scroll(scrollerOf(document) ?? rootElement(document), dx, dy);
+  const selectAll = (el) => {
+    if (isHtml(el, HTMLInputElement) || isHtml(el, HTMLTextAreaElement)) {
+      method(isHtml(el, HTMLInputElement) ? HTMLInputElement.prototype : HTMLTextAreaElement.prototype, 'select')(el);
+    } else {
+      const view = viewOf(ownerDocument(el)), range = ownerDocument(el).createRange();
+      range.selectNodeContents(el);
+      const selection = view.getSelection();
+      selection.removeAllRanges();
+      selection.addRange(range);
+    }
+    return hasFocus(el);
+  };
+  // Whether the field holds exactly this text now; the text itself need not come back.
+  const holds = (el, wanted) => {
+    const same = (a, b) => a.replace(/\r\n?/g, '\n').replace(/\u00a0/g, ' ').replace(/\n$/, '') === b.replace(/\r\n?/g, '\n').replace(/\u00a0/g, ' ').replace(/\n$/, '');
+    const value = isHtml(el, HTMLInputElement) ? inputValue(el) : isHtml(el, HTMLTextAreaElement) ? areaValue(el) : innerText(el);
+    const hidden = isSensitive(el, styleOf(el));
+    return { same: same(value, wanted), length: [...value].length, value: hidden ? null : cut(value, 400) };
+  };
+  const setter = (proto, name) => Object.getOwnPropertyDescriptor(proto, name).set;
+  const fire = (el) => {
+    el.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+    el.dispatchEvent(new Event('change', { bubbles: true }));
+  };
+  // Date, time, colour and range fields have no text to type into: their value is set and said as typing says it.
+  const setValue = (el, value) => {
+    Reflect.apply(setter(HTMLInputElement.prototype, 'value'), el, [value]);
+    fire(el);
+    return holds(el, value);
+  };
+  const choose = (el, wanted) => {
+    const options = [...getter(HTMLSelectElement.prototype, 'options')(el)];
+    const list = options.map((o) => [cut(clean(o.label), 120), cut(o.value, 120)]).slice(0, 200);
+    const picked = [];
+    for (const want of wanted) {
+      const byValue = options.filter((o) => o.value === want);
+      const byLabel = options.filter((o) => clean(o.label) === clean(want));
+      const found = byLabel.length === 1 ? byLabel : byValue.length === 1 ? byValue : byLabel.length > 1 ? byLabel : byValue;
+      if (found.length === 0) return { unknown: true, list };
+      if (found.length > 1) return { ambiguous: true, list };
+      if (matches(found[0], ':disabled')) return { disabled: true, list };
+      picked.push(found[0]);
+    }
+    if (picked.length !== 1 && !getter(HTMLSelectElement.prototype, 'multiple')(el)) return { single: true, list };
+    return { picked, list };
+  };
+  const canChoose = (el, wanted) => {
+    const { picked, ...rest } = choose(el, wanted);
+    return { ...rest, fits: picked !== undefined };
+  };
+  const select = (el, wanted) => {
+    const { picked, ...rest } = choose(el, wanted);
+    if (!picked) return rest;
+    const set = setter(HTMLOptionElement.prototype, 'selected');
+    for (const option of getter(HTMLSelectElement.prototype, 'options')(el)) Reflect.apply(set, option, [picked.includes(option)]);
+    fire(el);
+    const now = [...getter(HTMLSelectElement.prototype, 'selectedOptions')(el)];
+    return { same: now.length === picked.length && now.every((o) => picked.includes(o)), value: now.map((o) => clean(o.label)).join(', ') };
+  };
+
+  // ---- waiting -----------------------------------------------------------------------------------------------------------
+  // Resolves at the next change of the document, or after `ms`: waiting without a fixed sleep.
+  const changed = (ms) => new Promise((done) => {
+    const observer = new MutationObserver(() => end(true));
+    const end = (what) => {
+      observer.disconnect();
+      clearTimeout(timer);
+      done(what);
+    };
+    const timer = setTimeout(() => end(false), ms);
+    observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  });
+  // Resolves when nothing has changed for `quiet` ms, or after `most` ms.
+  const rest = (quiet, most) => new Promise((done) => {
+    let changes = 0;
+    const observer = new MutationObserver(() => {
+      changes++;
+      clearTimeout(idle);
+      idle = setTimeout(end, quiet);
+    });
+    const end = () => {
+      observer.disconnect();
+      clearTimeout(idle);
+      clearTimeout(limit);
+      done(changes);
+    };
+    let idle = setTimeout(end, quiet);
+    const limit = setTimeout(end, most);
+    observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  });
+
+  const api = { walk, geometry, lookedAt, bySerial, frameOwner, facts, focusedElement, hasFocus, point, cover, frames2, arm, report, disarm, into, scroll, scrollPage, selectAll, holds, setValue, canChoose, select, changed, rest, serial };
+  Object.defineProperty(globalThis, 'countersign', { value: Object.freeze(api), writable: false, configurable: false, enumerable: false });
+})();

@@ -1,0 +1,812 @@
+//! What the browser has open and is ours: tabs, their frames, sessions and isolated worlds, kept by the browser's events.
+//!
+//! Only tabs that the server opened, or that such a tab opened, are ever attached; every other target is let go at once
+//! (security U6, U9). Documents are held at request stage and refused where they are off the operator's list (U5).
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, watch};
+
+use super::methods::{Observe, Protect};
+use super::script::{LIBRARY, WORLD};
+use super::wire::{CALL, Event, SessionId, Wire, WireError};
+use crate::domain::epoch::{DocumentId, Generation};
+use crate::domain::mark::TabId;
+use crate::domain::site::{Address, Origin, Site};
+use crate::domain::text::Untrusted;
+use crate::domain::tier::Tier;
+use crate::policy::profile::{Profile, SiteDecision};
+
+/// What happened in a tab beside what was asked: told to the model with the next reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// The page raised a dialog; it was dismissed.
+    Dialog {
+        /// `alert`, `confirm`, `prompt` or `beforeunload`.
+        kind: &'static str,
+        /// What it said.
+        text: Untrusted,
+    },
+    /// The page tried to load a document off the list; nothing left the browser.
+    DepartureStopped(Option<Site>),
+    /// The page opened a tab.
+    Opened(TabId),
+    /// The page opened more tabs than the profile allows, or one off the list; it was closed before its first request.
+    OpenRefused(Option<Site>),
+    /// A document was held back because no guarded click had asked for it.
+    Held,
+    /// The page asked for a file; the chooser was kept shut.
+    FileChooser,
+    /// The tab crashed.
+    Crashed,
+}
+
+/// One isolated world of one frame.
+#[derive(Debug, Clone)]
+pub(in crate::browser) struct World {
+    /// The session that can run in it.
+    pub(in crate::browser) session: SessionId,
+    /// The protocol's number, for resolving nodes.
+    pub(in crate::browser) number: i64,
+    /// The browser's unique name of it: it never names another document.
+    pub(in crate::browser) unique: String,
+    /// The security origin of the frame.
+    pub(in crate::browser) origin: Origin,
+}
+
+#[derive(Debug)]
+struct Frame {
+    parent: Option<String>,
+    document: Option<DocumentId>,
+    url: String,
+}
+
+#[derive(Debug, Clone)]
+struct Paused {
+    session: SessionId,
+    request: String,
+}
+
+#[derive(Debug)]
+struct Tab {
+    id: TabId,
+    target: String,
+    session: SessionId,
+    frames: HashMap<String, Frame>,
+    worlds: HashMap<String, World>,
+    children: HashMap<SessionId, String>,
+    notes: Vec<Note>,
+    loading: bool,
+    crashed: bool,
+    ready: bool,
+    committed: bool,
+    loads: u64,
+    opener: Option<TabId>,
+    hold: Option<Vec<Paused>>,
+}
+
+impl Tab {
+    fn world(&self) -> Option<&World> {
+        self.worlds.get(&self.target)
+    }
+
+    fn origin(&self) -> Origin {
+        let main = self.frames.get(&self.target);
+        if main.is_none_or(|frame| frame.url.is_empty() || (frame.url == "about:blank" && self.opener.is_none())) {
+            return Origin::Blank;
+        }
+        self.world().map_or(Origin::Opaque, |world| world.origin.clone())
+    }
+}
+
+/// What may be known of a tab without asking the page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TabInfo {
+    /// Its name in this session.
+    pub id: TabId,
+    /// The security origin of its document.
+    pub origin: Origin,
+    /// The document's address, as page text.
+    pub url: Untrusted,
+    /// Whether a load is under way.
+    pub loading: bool,
+    /// Whether it has crashed.
+    pub crashed: bool,
+    /// The tab that opened it.
+    pub opener: Option<TabId>,
+    /// Which document it shows.
+    pub document: Option<DocumentId>,
+    /// How many documents have been committed in it.
+    pub loads: u64,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    tabs: HashMap<TabId, Tab>,
+    sessions: HashMap<SessionId, TabId>,
+    unclaimed: HashMap<String, SessionId>,
+    creating: usize,
+    next_tab: u32,
+}
+
+/// What is shared by the event reader and the callers of one connection.
+#[derive(Debug)]
+pub(in crate::browser) struct Hub {
+    /// The connection.
+    pub(in crate::browser) wire: Wire,
+    /// Which connection it is.
+    pub(in crate::browser) generation: Generation,
+    profile: Arc<Profile>,
+    state: Mutex<State>,
+    version: watch::Sender<u64>,
+}
+
+impl Hub {
+    /// Starts to watch the browser's targets.
+    pub(in crate::browser) async fn start(
+        wire: Wire,
+        events: mpsc::Receiver<Event>,
+        profile: Arc<Profile>,
+        generation: Generation,
+        next_tab: u32,
+    ) -> Result<Arc<Self>, WireError> {
+        let hub = Arc::new(Self {
+            wire,
+            generation,
+            profile,
+            state: Mutex::new(State { next_tab, ..State::default() }),
+            version: watch::Sender::new(0),
+        });
+        tokio::spawn(read_events(Arc::clone(&hub), events));
+        let only_pages = json!([{"type": "page"}]);
+        let attach = Observe::AutoAttach {
+            auto_attach: true,
+            wait_for_debugger_on_start: true,
+            flatten: true,
+            filter: only_pages,
+        };
+        hub.wire.call::<Value>(None, &attach, CALL).await?;
+        Ok(hub)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn changed(&self) {
+        self.version.send_modify(|version| *version = version.wrapping_add(1));
+    }
+
+    /// Waits until `look` finds something in the state, or the connection is lost, or the time is up.
+    async fn wait_for<T>(&self, within: Duration, mut look: impl FnMut(&mut State) -> Option<T>) -> Option<T> {
+        let mut version = self.version.subscribe();
+        let wait = async {
+            loop {
+                version.borrow_and_update();
+                if let Some(found) = look(&mut self.state()) {
+                    return Some(found);
+                }
+                tokio::select! {
+                    changed = version.changed() => if changed.is_err() { return None },
+                    () = self.wire.lost() => return None,
+                }
+            }
+        };
+        tokio::time::timeout(within, wait).await.ok().flatten()
+    }
+
+    // ---- what callers ask -------------------------------------------------------------------------------------------
+
+    /// The session's tabs, in the order they were opened.
+    pub(in crate::browser) fn tabs(&self) -> Vec<TabInfo> {
+        let state = self.state();
+        let mut tabs: Vec<TabInfo> = state.tabs.values().filter(|tab| tab.ready).map(info).collect();
+        tabs.sort_by_key(|tab| tab.id);
+        tabs
+    }
+
+    /// The number the next tab will have.
+    pub(in crate::browser) fn next_tab(&self) -> u32 {
+        self.state().next_tab
+    }
+
+    /// One tab.
+    pub(in crate::browser) fn tab(&self, id: TabId) -> Option<TabInfo> {
+        self.state().tabs.get(&id).filter(|tab| tab.ready).map(info)
+    }
+
+    /// The session and target of a tab.
+    pub(in crate::browser) fn session(&self, id: TabId) -> Option<(SessionId, String)> {
+        self.state().tabs.get(&id).map(|tab| (tab.session.clone(), tab.target.clone()))
+    }
+
+    /// The isolated world of the top document.
+    pub(in crate::browser) fn world(&self, id: TabId) -> Option<World> {
+        self.state().tabs.get(&id).and_then(|tab| tab.world().cloned())
+    }
+
+    /// The isolated world of one frame.
+    pub(in crate::browser) fn frame_world(&self, id: TabId, frame: &str) -> Option<World> {
+        self.state().tabs.get(&id).and_then(|tab| tab.worlds.get(frame).cloned())
+    }
+
+    /// Every frame of a tab, with its world where it has one.
+    pub(in crate::browser) fn frames(&self, id: TabId) -> Vec<(String, Option<World>)> {
+        let state = self.state();
+        let Some(tab) = state.tabs.get(&id) else { return Vec::new() };
+        let names: HashSet<&String> = tab.frames.keys().chain(tab.children.values()).collect();
+        names.into_iter().map(|name| (name.clone(), tab.worlds.get(name).cloned())).collect()
+    }
+
+    /// Takes the notes of a tab; they are told once.
+    pub(in crate::browser) fn take_notes(&self, id: TabId) -> Vec<Note> {
+        self.state().tabs.get_mut(&id).map(|tab| std::mem::take(&mut tab.notes)).unwrap_or_default()
+    }
+
+    /// Whether a note of this kind is waiting, without taking it.
+    pub(in crate::browser) fn has_note(&self, id: TabId, wanted: impl Fn(&Note) -> bool) -> bool {
+        self.state().tabs.get(&id).is_some_and(|tab| tab.notes.iter().any(wanted))
+    }
+
+    /// Waits until a tab satisfies `wanted`, or is gone (`None`), or the time is up (`Some(false)`).
+    pub(in crate::browser) async fn until(
+        &self,
+        id: TabId,
+        within: Duration,
+        wanted: impl Fn(&TabInfo) -> bool,
+    ) -> Option<bool> {
+        let found = self.wait_for(within, |state| match state.tabs.get(&id) {
+            None => Some(None),
+            Some(tab) if wanted(&info(tab)) => Some(Some(true)),
+            Some(_) => None,
+        });
+        match found.await {
+            Some(end) => end,
+            None => self.tab(id).map(|_| false),
+        }
+    }
+
+    // ---- the press window -------------------------------------------------------------------------------------------
+
+    /// From now on every document this tab asks for is held, until [`Hub::release`].
+    pub(in crate::browser) fn hold(&self, id: TabId) {
+        if let Some(tab) = self.state().tabs.get_mut(&id) {
+            tab.hold.get_or_insert_with(Vec::new);
+        }
+    }
+
+    /// Ends the hold: what was asked for meanwhile goes on to the site check, or is refused where the press went astray.
+    pub(in crate::browser) fn release(self: &Arc<Self>, id: TabId, landed: Landed) {
+        let paused: Vec<Paused> = {
+            let mut state = self.state();
+            let held = state.tabs.values_mut().filter(|tab| tab.id == id || tab.opener == Some(id));
+            held.filter_map(|tab| tab.hold.take()).flatten().collect()
+        };
+        for request in paused {
+            match landed {
+                Landed::OnTarget => self.go_on(request),
+                Landed::Astray => {
+                    if let Some(tab) = self.state().tabs.get_mut(&id) {
+                        tab.notes.push(Note::Held);
+                    }
+                    self.fail(request);
+                }
+            }
+        }
+    }
+
+    // ---- tabs of our own --------------------------------------------------------------------------------------------
+
+    /// Says that a tab of our own is about to be created, so that the target that appears is not taken for the person's.
+    pub(in crate::browser) fn expect_tab(self: &Arc<Self>) -> Expected {
+        self.state().creating += 1;
+        Expected { hub: Arc::clone(self) }
+    }
+
+    /// Takes over the target that was created, sets it up and lets it run.
+    pub(in crate::browser) async fn claim(
+        self: &Arc<Self>,
+        expected: Expected,
+        target: &str,
+    ) -> Result<TabId, WireError> {
+        let session = self
+            .wait_for(CALL, |state| state.unclaimed.remove(target))
+            .await
+            .ok_or(WireError::Timeout("Target.attachedToTarget"))?;
+        drop(expected);
+        let id = self.register(target, &session, None);
+        self.set_up(id, &session).await?;
+        Ok(id)
+    }
+
+    fn register(&self, target: &str, session: &SessionId, opener: Option<TabId>) -> TabId {
+        let mut state = self.state();
+        state.next_tab += 1;
+        let id = TabId::new(state.next_tab);
+        // What a press opens is held as long as what it loads.
+        let held = opener.and_then(|opener| state.tabs.get(&opener)).is_some_and(|opener| opener.hold.is_some());
+        state.sessions.insert(session.clone(), id);
+        state.tabs.insert(
+            id,
+            Tab {
+                id,
+                target: target.to_owned(),
+                session: session.clone(),
+                frames: HashMap::from([(
+                    target.to_owned(),
+                    Frame { parent: None, document: None, url: String::new() },
+                )]),
+                worlds: HashMap::new(),
+                children: HashMap::new(),
+                notes: Vec::new(),
+                loading: false,
+                crashed: false,
+                ready: false,
+                committed: false,
+                loads: 0,
+                opener,
+                hold: held.then(Vec::new),
+            },
+        );
+        id
+    }
+
+    /// Everything a session needs before its page may run: events, the world, the request hold, frames of other processes.
+    async fn set_up(self: &Arc<Self>, id: TabId, session: &SessionId) -> Result<(), WireError> {
+        let top = self.state().tabs.get(&id).is_some_and(|tab| tab.session == *session);
+        let on = Some(session);
+        let wire = &self.wire;
+        let frames = json!([{"type": "iframe"}]);
+        let documents =
+            json!([{"resourceType": "Document", "requestStage": "Request"}, {"resourceType": "Ping", "requestStage": "Request"}]);
+        let page = Observe::PageEnable {};
+        let runtime = Observe::RuntimeEnable {};
+        let dom = Observe::DomEnable {};
+        let fetch = Observe::FetchEnable { patterns: documents };
+        let world = Observe::InstallWorld { source: LIBRARY, world_name: WORLD, run_immediately: true };
+        let attach = Observe::AutoAttach {
+            auto_attach: true,
+            wait_for_debugger_on_start: true,
+            flatten: true,
+            filter: frames,
+        };
+        let lifecycle = Observe::LifecycleEvents { enabled: true };
+        tokio::try_join!(
+            wire.call::<Value>(on, &page, CALL),
+            wire.call::<Value>(on, &runtime, CALL),
+            wire.call::<Value>(on, &dom, CALL),
+            wire.call::<Value>(on, &fetch, CALL),
+            wire.call::<Value>(on, &world, CALL),
+            wire.call::<Value>(on, &attach, CALL),
+            wire.call::<Value>(on, &lifecycle, CALL),
+        )?;
+        if top {
+            let crashes = Observe::InspectorEnable {};
+            let focus = Observe::FocusEmulation { enabled: true };
+            let chooser = Protect::InterceptFileChooser { enabled: true };
+            let cast = Observe::StartScreencast {
+                format: "jpeg",
+                quality: 1,
+                max_width: 16,
+                max_height: 16,
+                every_nth_frame: 1_000,
+            };
+            tokio::try_join!(
+                wire.call::<Value>(on, &crashes, CALL),
+                wire.call::<Value>(on, &focus, CALL),
+                wire.call::<Value>(on, &chooser, CALL),
+                wire.call::<Value>(on, &cast, CALL),
+            )?;
+        }
+        wire.call::<Value>(on, &Observe::RunIfWaiting {}, CALL).await?;
+        if top {
+            if let Some(tab) = self.state().tabs.get_mut(&id) {
+                tab.ready = true;
+            }
+            self.changed();
+        }
+        Ok(())
+    }
+
+    fn let_go(self: &Arc<Self>, session: SessionId, waiting: bool) {
+        let hub = Arc::clone(self);
+        tokio::spawn(async move {
+            if waiting {
+                let _ = hub.wire.call::<Value>(Some(&session), &Observe::RunIfWaiting {}, CALL).await;
+            }
+            let detach = Observe::Detach { session_id: session.as_str() };
+            let _ = hub.wire.call::<Value>(None, &detach, CALL).await;
+        });
+    }
+
+    fn close(self: &Arc<Self>, target: String) {
+        let hub = Arc::clone(self);
+        tokio::spawn(async move {
+            let _ = hub.wire.call::<Value>(None, &Protect::CloseTarget { target_id: &target }, CALL).await;
+        });
+    }
+
+    fn go_on(self: &Arc<Self>, paused: Paused) {
+        let hub = Arc::clone(self);
+        tokio::spawn(async move {
+            let go = Observe::FetchContinue { request_id: &paused.request };
+            let _ = hub.wire.call::<Value>(Some(&paused.session), &go, CALL).await;
+        });
+    }
+
+    fn fail(self: &Arc<Self>, paused: Paused) {
+        let hub = Arc::clone(self);
+        tokio::spawn(async move {
+            let no = Protect::FetchFail { request_id: &paused.request, error_reason: "Aborted" };
+            let _ = hub.wire.call::<Value>(Some(&paused.session), &no, CALL).await;
+        });
+    }
+
+    // ---- what the browser says --------------------------------------------------------------------------------------
+
+    fn attached(self: &Arc<Self>, parent: Option<&SessionId>, event: Attached) {
+        let session = SessionId::new(&event.session_id);
+        let info = event.target_info;
+        if let Some(parent) = parent {
+            let Some(id) = self.state().sessions.get(parent).copied() else {
+                return self.let_go(session, event.waiting_for_debugger);
+            };
+            {
+                let mut state = self.state();
+                state.sessions.insert(session.clone(), id);
+                if let Some(tab) = state.tabs.get_mut(&id) {
+                    tab.children.insert(session.clone(), info.target_id);
+                }
+            }
+            let hub = Arc::clone(self);
+            tokio::spawn(async move {
+                if let Err(error) = hub.set_up(id, &session).await {
+                    tracing::warn!("a frame could not be set up: {error}");
+                }
+                hub.changed();
+            });
+            return;
+        }
+        if info.kind != "page" {
+            return self.let_go(session, event.waiting_for_debugger);
+        }
+        let opener = info.opener_id.as_deref().and_then(|opener| {
+            self.state().tabs.values().find(|tab| tab.target == opener).map(|tab| tab.id)
+        });
+        match opener {
+            Some(opener) => self.adopt_popup(opener, &session, info.target_id),
+            None if event.waiting_for_debugger && self.state().creating > 0 => {
+                self.state().unclaimed.insert(info.target_id, session);
+                self.changed();
+            }
+            None => self.let_go(session, event.waiting_for_debugger),
+        }
+    }
+
+    fn adopt_popup(self: &Arc<Self>, opener: TabId, session: &SessionId, target: String) {
+        let most = self.profile.limits().open_tabs();
+        let full = self.state().tabs.len() >= most as usize;
+        if full {
+            if let Some(tab) = self.state().tabs.get_mut(&opener) {
+                tab.notes.push(Note::OpenRefused(None));
+            }
+            return self.close(target);
+        }
+        let id = self.register(&target, session, Some(opener));
+        let hub = Arc::clone(self);
+        let session = session.clone();
+        tokio::spawn(async move {
+            match hub.set_up(id, &session).await {
+                Ok(()) => {
+                    if let Some(tab) = hub.state().tabs.get_mut(&opener) {
+                        tab.notes.push(Note::Opened(id));
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!("a tab that a page opened could not be set up: {error}");
+                    hub.close(target);
+                }
+            }
+            hub.changed();
+        });
+    }
+
+    fn gone(&self, session: &SessionId) {
+        let mut state = self.state();
+        if let Some(id) = state.sessions.remove(session) {
+            let whole = state.tabs.get(&id).is_some_and(|tab| tab.session == *session);
+            if whole {
+                state.tabs.remove(&id);
+                state.sessions.retain(|_, tab| *tab != id);
+            } else if let Some(tab) = state.tabs.get_mut(&id) {
+                if let Some(frame) = tab.children.remove(session) {
+                    tab.worlds.remove(&frame);
+                }
+                tab.worlds.retain(|_, world| world.session != *session);
+            }
+        }
+        drop(state);
+        self.changed();
+    }
+
+    /// A document was asked for: of the top frame only from listed sites, of an inner frame from the web at large (U7).
+    fn request(self: &Arc<Self>, session: &SessionId, event: RequestPaused) {
+        let paused = Paused { session: session.clone(), request: event.request_id };
+        let Some(id) = self.state().sessions.get(session).copied() else { return self.fail(paused) };
+        let parsed = Address::parse(strip_fragment(&event.request.url)).ok();
+        let mut state = self.state();
+        let Some(tab) = state.tabs.get_mut(&id) else {
+            drop(state);
+            return self.fail(paused);
+        };
+        let top = event.frame_id == tab.target && event.resource_type == "Document";
+        let allowed = match (&parsed, top) {
+            (None, _) => false,
+            (Some(address), true) => match self.profile.decide(address.site(), Tier::Read) {
+                SiteDecision::Granted | SiteDecision::TierNotGranted => true,
+                SiteDecision::NotListed => false,
+            },
+            (Some(_), false) => true,
+        };
+        if !allowed {
+            let site = parsed.map(|address| address.site().clone());
+            let unborn = tab.opener.filter(|_| !tab.committed);
+            if top || parsed_is_page(&event.resource_type) {
+                tab.notes.push(Note::DepartureStopped(site.clone()));
+            }
+            let target = tab.target.clone();
+            if let Some(opener) = unborn {
+                if let Some(opener) = state.tabs.get_mut(&opener) {
+                    opener.notes.push(Note::OpenRefused(site));
+                }
+                drop(state);
+                self.close(target);
+            } else {
+                drop(state);
+            }
+            self.fail(paused);
+            return self.changed();
+        }
+        if let Some(held) = &mut tab.hold {
+            held.push(paused);
+            return;
+        }
+        drop(state);
+        self.go_on(paused);
+    }
+
+    fn on_event(self: &Arc<Self>, event: Event) {
+        let session = event.session.as_deref().map(SessionId::new);
+        match (event.method.as_str(), &session) {
+            ("Target.attachedToTarget", parent) => {
+                if let Ok(attached) = serde_json::from_value(event.params) {
+                    self.attached(parent.as_ref(), attached);
+                }
+            }
+            ("Target.detachedFromTarget", _) => {
+                if let Some(gone) = event.params.get("sessionId").and_then(Value::as_str) {
+                    self.gone(&SessionId::new(gone));
+                }
+            }
+            ("Fetch.requestPaused", Some(session)) => match serde_json::from_value(event.params) {
+                Ok(paused) => self.request(session, paused),
+                Err(_) => tracing::warn!("a held request could not be read and stays held"),
+            },
+            ("Page.javascriptDialogOpening", Some(session)) => self.dialog(session, &event.params),
+            ("Page.screencastFrame", Some(session)) => {
+                let number = event.params.get("sessionId").and_then(Value::as_i64).unwrap_or_default();
+                let (hub, session) = (Arc::clone(self), session.clone());
+                tokio::spawn(async move {
+                    let ack = Observe::ScreencastAck { session_id: number };
+                    let _ = hub.wire.call::<Value>(Some(&session), &ack, CALL).await;
+                });
+            }
+            (name, Some(session)) => {
+                self.page_event(name, session, event.params);
+                self.changed();
+            }
+            (_, None) => {}
+        }
+    }
+
+    fn dialog(self: &Arc<Self>, session: &SessionId, params: &Value) {
+        let text = params.get("message").and_then(Value::as_str).unwrap_or_default();
+        let kind = match params.get("type").and_then(Value::as_str) {
+            Some("alert") => "alert",
+            Some("confirm") => "confirm",
+            Some("prompt") => "prompt",
+            Some("beforeunload") => "beforeunload",
+            Some(_) | None => "dialog",
+        };
+        {
+            let mut state = self.state();
+            let id = state.sessions.get(session).copied();
+            if let Some(tab) = id.and_then(|id| state.tabs.get_mut(&id)) {
+                tab.notes.push(Note::Dialog { kind, text: Untrusted::new(text) });
+            }
+        }
+        let (hub, session) = (Arc::clone(self), session.clone());
+        tokio::spawn(async move {
+            let no = Protect::DismissDialog { accept: false };
+            let _ = hub.wire.call::<Value>(Some(&session), &no, CALL).await;
+            hub.changed();
+        });
+    }
+
+    fn page_event(self: &Arc<Self>, name: &str, session: &SessionId, params: Value) {
+        let mut state = self.state();
+        let Some(id) = state.sessions.get(session).copied() else { return };
+        let Some(tab) = state.tabs.get_mut(&id) else { return };
+        let text = |key: &str| params.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        match name {
+            "Runtime.executionContextCreated" => {
+                let context = params.get("context").unwrap_or(&Value::Null);
+                let read = |key: &str| context.get(key).and_then(Value::as_str).unwrap_or_default();
+                let frame = context.pointer("/auxData/frameId").and_then(Value::as_str).unwrap_or_default();
+                if read("name") == WORLD && !frame.is_empty() {
+                    tab.worlds.insert(
+                        frame.to_owned(),
+                        World {
+                            session: session.clone(),
+                            number: context.get("id").and_then(Value::as_i64).unwrap_or_default(),
+                            unique: read("uniqueId").to_owned(),
+                            origin: Origin::from_browser(read("origin")),
+                        },
+                    );
+                }
+            }
+            "Runtime.executionContextDestroyed" => {
+                let gone = text("executionContextUniqueId");
+                tab.worlds.retain(|_, world| world.unique != gone);
+            }
+            "Runtime.executionContextsCleared" => tab.worlds.retain(|_, world| world.session != *session),
+            "Page.frameAttached" => {
+                let frame = Frame { parent: Some(text("parentFrameId")), document: None, url: String::new() };
+                tab.frames.insert(text("frameId"), frame);
+            }
+            "Page.frameNavigated" => {
+                let frame = params.get("frame").unwrap_or(&Value::Null);
+                let read = |key: &str| frame.get(key).and_then(Value::as_str).map(str::to_owned);
+                let Some(frame_id) = read("id") else { return };
+                let top = frame_id == tab.target;
+                let url = format!("{}{}", read("url").unwrap_or_default(), read("urlFragment").unwrap_or_default());
+                if top {
+                    tab.loads += 1;
+                    tab.committed = tab.committed || url != "about:blank";
+                }
+                let parent = read("parentId");
+                tab.frames.insert(frame_id, Frame { parent, document: read("loaderId").map(DocumentId::new), url });
+            }
+            "Page.navigatedWithinDocument" => {
+                if let Some(frame) = tab.frames.get_mut(&text("frameId")) {
+                    frame.url = text("url");
+                }
+            }
+            "Page.frameDetached" => {
+                if params.get("reason").and_then(Value::as_str) != Some("swap") {
+                    remove_frame(tab, &text("frameId"));
+                }
+            }
+            "Page.frameStartedLoading" if text("frameId") == tab.target => tab.loading = true,
+            "Page.frameStoppedLoading" if text("frameId") == tab.target => tab.loading = false,
+            "Page.fileChooserOpened" => tab.notes.push(Note::FileChooser),
+            "Inspector.targetCrashed" => {
+                tab.crashed = true;
+                tab.notes.push(Note::Crashed);
+            }
+            "Inspector.targetReloadedAfterCrash" => tab.crashed = false,
+            _other => {}
+        }
+    }
+}
+
+/// Where a press ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Landed {
+    /// The guard saw it on the target.
+    OnTarget,
+    /// It did not.
+    Astray,
+}
+
+/// While one of these lives, a new page without opener is kept for [`Hub::claim`]; then the rest are let go.
+#[derive(Debug)]
+pub(in crate::browser) struct Expected {
+    hub: Arc<Hub>,
+}
+
+impl Drop for Expected {
+    fn drop(&mut self) {
+        let others: Vec<SessionId> = {
+            let mut state = self.hub.state();
+            state.creating = state.creating.saturating_sub(1);
+            if state.creating > 0 { Vec::new() } else { state.unclaimed.drain().map(|(_, session)| session).collect() }
+        };
+        for session in others {
+            self.hub.let_go(session, true);
+        }
+    }
+}
+
+fn info(tab: &Tab) -> TabInfo {
+    let main = tab.frames.get(&tab.target);
+    TabInfo {
+        id: tab.id,
+        origin: tab.origin(),
+        url: Untrusted::new(main.map(|frame| frame.url.clone()).unwrap_or_default()),
+        loading: tab.loading,
+        crashed: tab.crashed,
+        opener: tab.opener,
+        document: main.and_then(|frame| frame.document.clone()),
+        loads: tab.loads,
+    }
+}
+
+fn remove_frame(tab: &mut Tab, frame: &str) {
+    let mut gone = vec![frame.to_owned()];
+    while let Some(name) = gone.pop() {
+        tab.frames.remove(&name);
+        tab.worlds.remove(&name);
+        gone.extend(
+            tab.frames
+                .iter()
+                .filter(|(_, inner)| inner.parent.as_deref() == Some(name.as_str()))
+                .map(|(inner, _)| inner.clone()),
+        );
+    }
+}
+
+fn parsed_is_page(kind: &str) -> bool {
+    kind == "Document"
+}
+
+fn strip_fragment(url: &str) -> &str {
+    url.split('#').next().unwrap_or_default()
+}
+
+async fn read_events(hub: Arc<Hub>, mut events: mpsc::Receiver<Event>) {
+    while let Some(event) = events.recv().await {
+        hub.on_event(event);
+    }
+    hub.state().tabs.clear();
+    hub.changed();
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Attached {
+    session_id: String,
+    target_info: TargetInfo,
+    #[serde(default)]
+    waiting_for_debugger: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TargetInfo {
+    target_id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    opener_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestPaused {
+    request_id: String,
+    #[serde(default)]
+    frame_id: String,
+    #[serde(default)]
+    resource_type: String,
+    request: Request,
+}
+
+#[derive(Deserialize)]
+struct Request {
+    url: String,
+}

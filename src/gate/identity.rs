@@ -1,0 +1,147 @@
+//! Identity: the thing named is the thing that is there now, says the same, and can take this action.
+
+use crate::browser::probe::{ElementFacts, Facts, Print, Step, TabFacts};
+use crate::domain::action::Action;
+use crate::domain::site::Address;
+use crate::error::{Code, Refusal};
+use crate::snapshot::shelf::Remembered;
+
+use super::admit::Call;
+use super::aim::{Aimed, Arm};
+use super::consent::{Consent, Consented};
+
+/// What was found to be the same, with the facts it was found by.
+#[derive(Debug)]
+pub(super) enum Same {
+    /// The marked element.
+    Element(Box<Remembered>, Box<ElementFacts>),
+    /// The tab: ours and alive.
+    Tab(TabFacts),
+    /// An address for a new tab.
+    Opened(Address),
+    /// An address for a tab that is ours and alive.
+    Sent(TabFacts, Address, Option<Step>),
+}
+
+/// The thing named is still the same.
+#[derive(Debug)]
+#[must_use = "the same node may be on another site: check it"]
+pub struct SameNode {
+    call: Call,
+    same: Same,
+}
+
+impl SameNode {
+    pub(super) fn into_parts(self) -> (Call, Same) {
+        (self.call, self.same)
+    }
+}
+
+/// Compares what was named with what was read.
+///
+/// # Errors
+/// [`Code::Stale`], [`Code::Changed`], and what says that the element cannot take the action.
+pub fn check(aimed: Aimed, facts: Facts) -> Result<SameNode, Refusal> {
+    let (call, arm) = aimed.into_parts();
+    let same = compare(&call.action, arm, facts)?;
+    Ok(SameNode { call, same })
+}
+
+/// The second look, after a person has answered: the same rule on new facts.
+///
+/// # Errors
+/// As [`check`].
+pub fn recheck(consented: Consented, facts: Facts) -> Result<(SameNode, Consent), Refusal> {
+    let (call, arm, consent) = consented.into_parts();
+    let same = compare(&call.action, arm, facts)?;
+    Ok((SameNode { call, same }, consent))
+}
+
+fn compare(action: &Action, arm: Arm, facts: Facts) -> Result<Same, Refusal> {
+    match (arm, facts) {
+        (Arm::Element(remembered), Facts::Element(facts)) => {
+            if remembered.key != *facts.key() {
+                return Err(Code::Stale.into());
+            }
+            same_print(&remembered, &facts)?;
+            fits(action, &facts)?;
+            Ok(Same::Element(remembered, facts))
+        }
+        (Arm::Tab(tab), Facts::Tab(facts)) if facts.tab() == tab => Ok(Same::Tab(facts)),
+        (Arm::Sent(tab, address, step), Facts::Tab(facts)) if facts.tab() == tab => {
+            if facts.crashed() {
+                return Err(Code::TabCrashed.into());
+            }
+            Ok(Same::Sent(facts, address, step))
+        }
+        (Arm::Opened(address), Facts::Nothing) => Ok(Same::Opened(address)),
+        // Facts of another thing than the one named prove nothing about it.
+        (Arm::Element(_) | Arm::Tab(_) | Arm::Opened(_) | Arm::Sent(..), Facts::Element(_) | Facts::Tab(_) | Facts::Nothing) => {
+            Err(Code::Stale.into())
+        }
+    }
+}
+
+fn same_print(remembered: &Remembered, facts: &ElementFacts) -> Result<(), Refusal> {
+    let (was, is): (&Print, &Print) = (&remembered.print, facts.print());
+    if was.serial != is.serial || was.parent != is.parent {
+        return Err(Code::Stale.into());
+    }
+    // A name is part of the identity where nothing visible says what the element is.
+    let named_alike = !was.text.is_empty() || remembered.name == *facts.name();
+    if was != is || remembered.role != facts.role() || !named_alike {
+        return Err(Code::Changed.into());
+    }
+    Ok(())
+}
+
+/// Refuses, before anything is touched, what the element cannot take.
+fn fits(action: &Action, facts: &ElementFacts) -> Result<(), Refusal> {
+    let (print, state) = (facts.print(), facts.state());
+    let unusable = state.disabled || facts.effect_state().is_some_and(|effect| effect.disabled);
+    match action {
+        Action::Click(_) => {
+            if !facts.visible() {
+                return Err(Code::NotVisible.into());
+            }
+            if unusable {
+                return Err(Code::Disabled.into());
+            }
+            // Its list opens outside the page, where nothing is marked.
+            if print.tag == "select" && state.option_count > 0 && !state.multiple || print.kind == "file" {
+                return Err(Code::WrongKind.into());
+            }
+        }
+        Action::Fill(..) => {
+            let choice = matches!(
+                print.kind.as_str(),
+                "checkbox" | "radio" | "submit" | "button" | "reset" | "image" | "file" | "hidden"
+            );
+            let field = (print.tag == "input" && !choice) || print.tag == "textarea" || state.editable;
+            if !field {
+                return Err(Code::WrongKind.into());
+            }
+            if !facts.visible() {
+                return Err(Code::NotVisible.into());
+            }
+            if state.disabled || state.readonly {
+                return Err(Code::Disabled.into());
+            }
+        }
+        Action::Select(..) => {
+            if print.tag != "select" {
+                return Err(Code::WrongKind.into());
+            }
+            if state.disabled {
+                return Err(Code::Disabled.into());
+            }
+        }
+        Action::PressOn(..) | Action::Press(..) => {
+            if unusable {
+                return Err(Code::Disabled.into());
+            }
+        }
+        Action::ScrollIn(..) | Action::Scroll(..) | Action::Open(_) | Action::Navigate(..) | Action::Close(_) => {}
+    }
+    Ok(())
+}

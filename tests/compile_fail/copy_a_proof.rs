@@ -1,0 +1,7 @@
+use countersign::gate::clear::Cleared;
+
+fn copy(cleared: &Cleared) -> Cleared {
+    cleared.clone()
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use countersign::gate::{clear, site::OnSite};
+
+fn free(on: OnSite) {
+    let _ = clear::free(on);
+}
+
+fn main() {}
