@@ -14,9 +14,13 @@
     )
 )]
 
+/// The command line.
+pub mod cli;
 /// The words of the trade: marks, sites, texts, actions.
 pub mod domain;
 /// The table of codes; refusals and faults.
 pub mod error;
 /// The checks of the straight line, each with its proof.
 pub mod gate;
+/// The journal: encrypted, chained, durable before anything is done.
+pub mod journal;
