@@ -2,15 +2,15 @@
 
 use std::process::ExitCode;
 
-/// How a command ended.
+/// How a command ended. [`Exit::code`] gives the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// It did what was asked, and what was checked holds.
-    Done = 0,
+    Done,
     /// Verification found that the journal is not sound, or an entry that was asked for cannot be read.
-    VerificationFailed = 3,
+    VerificationFailed,
     /// The journal, its identity or the passphrase could not be opened or read.
-    CannotOpen = 4,
+    CannotOpen,
 }
 
 impl Exit {

@@ -57,6 +57,10 @@ pub enum Own {
 /// What an entry says, of either sort.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one at a time is in memory, and most are entries"
+)]
 pub enum Body {
     /// Of the server.
     Entry(Entry),

@@ -314,7 +314,7 @@ fn a_torn_tail_is_kept_recorded_and_does_not_stop_the_start() {
 
         // The next start has nothing left to record.
         scratch.open();
-        assert_eq!(kept_files(&scratch), [name.clone()]);
+        assert_eq!(kept_files(&scratch), std::slice::from_ref(&name));
         std::fs::remove_file(scratch.path().join(&name)).unwrap();
         assert_eq!(scratch.verify(&anchors).damage[0].damage, Damage::Missing);
     }

@@ -128,7 +128,7 @@ fn what_is_no_regular_file_is_refused_at_once() {
     // A fifo would hold whoever opens it.
     rustix::fs::mknodat(
         rustix::fs::CWD,
-        &scratch.file(),
+        scratch.file(),
         rustix::fs::FileType::Fifo,
         rustix::fs::Mode::from_raw_mode(0o600),
         0,
@@ -225,15 +225,14 @@ fn a_capture_is_an_age_file_that_the_entry_names_by_hash() {
         journal.seal(SealKind::After, b"after").unwrap(),
     );
     let unnamed = journal.seal(SealKind::After, b"never named").unwrap();
-    journal
-        .append(&Entry::Asked(Asked {
-            before: Some(before.clone()),
-            ..match asked() {
-                Entry::Asked(a) => a,
-                _ => unreachable!(),
-            }
-        }))
-        .unwrap();
+    let Entry::Asked(question) = asked() else {
+        unreachable!()
+    };
+    let question = Asked {
+        before: Some(before.clone()),
+        ..question
+    };
+    journal.append(&Entry::Asked(question)).unwrap();
     journal.append(&answered(2, Ending::Allowed)).unwrap();
     journal
         .append(&Entry::Intent(Intent {

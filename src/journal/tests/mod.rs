@@ -192,8 +192,12 @@ pub(super) fn refused() -> Entry {
 
 /// Two sessions of thirteen entries in all, with most kinds.
 pub(super) fn write_story(scratch: &Scratch) -> Vec<Anchor> {
+    write_story_in(|| scratch.open())
+}
+
+pub(super) fn write_story_in(open: impl Fn() -> Journal) -> Vec<Anchor> {
     let mut anchors = Vec::new();
-    let mut journal = scratch.open();
+    let mut journal = open();
     anchors.push(Anchor {
         sequence: journal.head().0,
         head: journal.head().1,
@@ -210,7 +214,7 @@ pub(super) fn write_story(scratch: &Scratch) -> Vec<Anchor> {
     }
     anchors.push(anchor(&journal.heartbeat().unwrap()));
     anchors.push(anchor(&journal.close(Closing::EndOfInput).unwrap()));
-    let mut journal = scratch.open();
+    let mut journal = open();
     anchors.push(Anchor {
         sequence: journal.head().0,
         head: journal.head().1,

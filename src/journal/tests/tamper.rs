@@ -304,6 +304,25 @@ fn a_line_too_long_to_be_one_is_named_and_not_held() {
     );
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn foreign_lines_and_payloads_are_named_and_never_panic(junk in prop::collection::vec(any::<u8>(), 0..600), plain in any::<String>(), field in "[a-z]{1,8}") {
+        let start = lines()[0].clone();
+        let after = [&start[..], &junk[..], b"\n"].concat();
+        prop_assert!(full(&after).problem.is_some() && chain_only(&after).problem.is_some());
+
+        // Whoever holds the public key can have any plaintext decrypted.
+        let identity = Identity::parse(&story().identity).unwrap();
+        for plaintext in [plain.clone(), format!("{{\"{field}\":{plain:?}}}"), "[".repeat(5_000)] {
+            let payload = identity.recipient().encrypt(plaintext.as_bytes()).unwrap();
+            let line = Line { sequence: 2, previous: hash(&start[..start.len() - 1]), mac: Digest::of(b""), payload };
+            let forged = [&start[..], line.format().as_bytes(), b"\n"].concat();
+            prop_assert_eq!(full(&forged).problem, Some(Problem::Mac { at: 2 }));
+        }
+    }
+}
+
 /// Writes every link anew, as far as hashes go; MACs stay as they are.
 pub(super) fn relink(lines: &mut [Line]) -> Vec<u8> {
     let mut out = Vec::new();

@@ -8,10 +8,10 @@ use super::*;
 
 /// A clock that a test sets.
 #[derive(Clone)]
-struct Hands(Arc<Mutex<Stamp>>);
+pub(super) struct Hands(Arc<Mutex<Stamp>>);
 
 impl Hands {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let wall = OffsetDateTime::from_unix_timestamp(1_790_000_000).unwrap();
         Self(Arc::new(Mutex::new(Stamp {
             wall,
@@ -20,12 +20,12 @@ impl Hands {
         })))
     }
 
-    fn clock(&self) -> Clock {
+    pub(super) fn clock(&self) -> Clock {
         let hands = self.clone();
         Box::new(move || hands.0.lock().unwrap().clone())
     }
 
-    fn pass(&self, wall_ms: i64, monotonic_ms: i64) {
+    pub(super) fn pass(&self, wall_ms: i64, monotonic_ms: i64) {
         let mut stamp = self.0.lock().unwrap();
         stamp.wall += Duration::milliseconds(wall_ms);
         stamp.monotonic_ms = stamp.monotonic_ms.checked_add_signed(monotonic_ms).unwrap();
