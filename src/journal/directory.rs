@@ -88,7 +88,15 @@ pub struct Directory {
 /// The right to write, held by one process at a time and let go when dropped.
 #[derive(Debug)]
 #[must_use]
-pub struct WriterLock(#[allow(dead_code, reason = "held for the lock on it")] OwnedFd);
+pub struct WriterLock(OwnedFd);
+
+impl Drop for WriterLock {
+    fn drop(&mut self) {
+        // Said outright: closing alone would leave the lock with a child that was forked and has not yet started its program.
+        // Where this fails, closing does it.
+        let _ = rustix::fs::flock(&self.0, FlockOperation::Unlock);
+    }
+}
 
 impl Directory {
     /// Opens a directory. Its last component may not be a link.
