@@ -7,18 +7,18 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::call::CallRecord;
 use super::chain::Anchor;
 use super::directory::FileName;
+use super::form::{CodeName, effect, hex, optional_hex};
 use super::seal::Sealed;
 use super::stamp::Stamp;
-use crate::domain::action::{Action, Destination};
 use crate::domain::digest::Digest;
-use crate::domain::key::{Chord, Key, Modifier};
 use crate::domain::lock::LockClass;
-use crate::domain::mark::{Mark, SnapshotId, TabId};
+use crate::domain::mark::{SnapshotId, TabId};
 use crate::domain::question::{Ending, Means};
 use crate::domain::site::Site;
-use crate::error::{Code, Effect, Fault};
+use crate::error::{Effect, Fault};
 
 /// What a running server may write. The entries about the journal itself are [`Own`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -188,163 +188,6 @@ impl TryFrom<String> for SessionId {
         } else {
             Err("expected 32 lower-case hexadecimal digits")
         }
-    }
-}
-
-/// What was called, without anything typed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CallRecord {
-    /// The tool.
-    pub tool: String,
-    /// The tab, where there is one yet.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub tab: Option<TabId>,
-    /// The tab's site, or the one it is to go to.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub site: Option<Site>,
-    /// The site of the element's frame, where it is another one.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub frame_site: Option<Site>,
-    /// The element's mark.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub mark: Option<Mark>,
-    /// What the element is called.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub element: Option<ElementRecord>,
-    /// The length and class of typed text: never the text.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub payload: Option<PayloadRecord>,
-    /// The key pressed. A key that types a character is written as `character`: keys in a row are typed text too.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub key: Option<String>,
-    /// How many options were chosen.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub options_count: Option<u64>,
-    /// What the model said the action is for.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub intent: Option<LockClass>,
-}
-
-/// Role and name of an element, as the page has them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ElementRecord {
-    /// The role.
-    pub role: String,
-    /// The accessible name, redacted.
-    pub name: String,
-}
-
-/// Typed text, by its outside.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PayloadRecord {
-    /// Length in characters.
-    pub length: u64,
-    /// What kind of text it is, by [`crate::domain::action::Typed::class`].
-    pub class: String,
-}
-
-impl CallRecord {
-    /// A call of a tool that is no [`Action`].
-    #[must_use]
-    pub fn new(tool: impl Into<String>) -> Self {
-        Self {
-            tool: tool.into(),
-            ..Self::default()
-        }
-    }
-
-    /// What the action itself says: tool, tab, mark, destination, and the outside of what it carries.
-    #[must_use]
-    pub fn of(action: &Action) -> Self {
-        let mut record = Self::new(action.name());
-        match action {
-            Action::Click(named) | Action::ScrollIn(named, ..) => record.mark = Some(named.mark),
-            Action::Fill(named, text) => {
-                record.mark = Some(named.mark);
-                record.payload = Some(PayloadRecord {
-                    length: text.length() as u64,
-                    class: text.class().to_owned(),
-                });
-            }
-            Action::Select(named, options) => {
-                record.mark = Some(named.mark);
-                record.options_count = Some(options.len() as u64);
-            }
-            Action::PressOn(named, chord) => {
-                record.mark = Some(named.mark);
-                record.key = Some(key_name(chord));
-            }
-            Action::Press(_, chord) => record.key = Some(key_name(chord)),
-            Action::Scroll(tab, ..) | Action::Close(tab) => record.tab = Some(*tab),
-            Action::Open(address) => record.site = Some(address.site().clone()),
-            Action::Navigate(tab, destination) => {
-                record.tab = Some(*tab);
-                match destination {
-                    Destination::Address(address) => record.site = Some(address.site().clone()),
-                    Destination::Back | Destination::Forward | Destination::Reload => {}
-                }
-            }
-        }
-        record
-    }
-
-    /// The same in a tab.
-    #[must_use]
-    pub fn in_tab(self, tab: TabId) -> Self {
-        Self {
-            tab: Some(tab),
-            ..self
-        }
-    }
-
-    /// The same on a site.
-    #[must_use]
-    pub fn on(self, site: Site) -> Self {
-        Self {
-            site: Some(site),
-            ..self
-        }
-    }
-
-    /// The same in a frame of another site.
-    #[must_use]
-    pub fn within(self, frame_site: Site) -> Self {
-        Self {
-            frame_site: Some(frame_site),
-            ..self
-        }
-    }
-
-    /// The same with what the element is called.
-    #[must_use]
-    pub fn element(self, role: impl Into<String>, name: impl Into<String>) -> Self {
-        Self {
-            element: Some(ElementRecord {
-                role: role.into(),
-                name: name.into(),
-            }),
-            ..self
-        }
-    }
-
-    /// The same with what the model says it is for.
-    #[must_use]
-    pub fn meant(self, intent: Option<LockClass>) -> Self {
-        Self { intent, ..self }
-    }
-}
-
-fn key_name(chord: &Chord) -> String {
-    let types = !chord
-        .modifiers()
-        .iter()
-        .any(|m| matches!(m, Modifier::Control | Modifier::Alt));
-    match chord.key() {
-        Key::Char(_) if types => "character".to_owned(),
-        Key::Char(_) | Key::Named(_) => chord.to_string(),
     }
 }
 
@@ -529,105 +372,4 @@ pub enum Closing {
     Operator,
     /// Something failed that the server cannot go on after.
     Fault,
-}
-
-/// A code as it stands in the journal: a letter and three digits. Codes of newer versions are read as well.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct CodeName(String);
-
-impl CodeName {
-    /// The code.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<Code> for CodeName {
-    fn from(code: Code) -> Self {
-        Self(code.as_str().to_owned())
-    }
-}
-
-impl From<CodeName> for String {
-    fn from(code: CodeName) -> Self {
-        code.0
-    }
-}
-
-impl TryFrom<String> for CodeName {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        match text.as_bytes() {
-            [b'A'..=b'Z', digits @ ..]
-                if digits.len() == 3 && digits.iter().all(u8::is_ascii_digit) =>
-            {
-                Ok(Self(text))
-            }
-            _other => Err("expected a letter and three digits"),
-        }
-    }
-}
-
-pub(super) mod hex {
-    use super::Digest;
-    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
-
-    pub(in crate::journal) fn serialize<S: Serializer>(
-        digest: &Digest,
-        out: S,
-    ) -> Result<S::Ok, S::Error> {
-        out.serialize_str(&digest.hex())
-    }
-
-    pub(in crate::journal) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Digest, D::Error> {
-        let text = String::deserialize(from)?;
-        Digest::from_hex(&text)
-            .ok_or_else(|| D::Error::custom("expected 64 lower-case hexadecimal digits"))
-    }
-}
-
-mod optional_hex {
-    use super::{Digest, hex};
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    #[derive(Deserialize)]
-    struct Wrapped(#[serde(with = "hex")] Digest);
-
-    pub(super) fn serialize<S: Serializer>(
-        digest: &Option<Digest>,
-        out: S,
-    ) -> Result<S::Ok, S::Error> {
-        match digest {
-            Some(digest) => hex::serialize(digest, out),
-            None => out.serialize_none(),
-        }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<Digest>, D::Error> {
-        Ok(Option::<Wrapped>::deserialize(from)?.map(|Wrapped(digest)| digest))
-    }
-}
-
-mod effect {
-    use super::Effect;
-    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer, de::Error as _};
-
-    pub(super) fn serialize<S: Serializer>(effect: &Effect, out: S) -> Result<S::Ok, S::Error> {
-        effect.serialize(out)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Effect, D::Error> {
-        let text = String::deserialize(from)?;
-        [Effect::None, Effect::Possible, Effect::Done]
-            .into_iter()
-            .find(|effect| effect.name() == text)
-            .ok_or_else(|| D::Error::custom("expected none, possible or done"))
-    }
 }

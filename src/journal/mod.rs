@@ -2,9 +2,11 @@
 //!
 //! `writer` appends, `read` and `verify` are for `countersign audit`. The form is described in docs/journal-format.md.
 
+mod call;
 mod chain;
 mod directory;
 mod entry;
+mod form;
 mod keys;
 mod ratchet;
 mod read;
@@ -18,13 +20,14 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use call::{CallRecord, ElementRecord, PayloadRecord};
 pub use chain::{Anchor, FORMAT, Line, NotALine, hash};
 pub use directory::{Directory, FileName, WriterLock};
 pub use entry::{
-    Answered, Asked, Body, CallRecord, Closed, Closing, CodeName, ElementRecord, Entry, Heartbeat,
-    Intent, Look, Outcome, Own, PayloadRecord, Peer, Record, Recovered, Refused, SessionId, Sight,
-    Started,
+    Answered, Asked, Body, Closed, Closing, Entry, Heartbeat, Intent, Look, Outcome, Own, Peer,
+    Record, Recovered, Refused, SessionId, Sight, Started,
 };
+pub use form::CodeName;
 pub use keys::{
     IDENTITY_FILE, Identity, RECIPIENT_FILE, Recipient, Unopened, WorkFactor, generate,
 };

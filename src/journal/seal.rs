@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::directory::{Directory, FileName};
-use super::entry::{SessionId, hex};
+use super::entry::SessionId;
+use super::form::hex;
 use super::keys::Recipient;
 use crate::domain::digest::Digest;
 use crate::error::Fault;
