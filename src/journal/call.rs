@@ -1,4 +1,4 @@
-//! What was called, as the journal keeps it: there is no field that could hold typed text (security J8).
+//! What was called, as the journal keeps it: typed text by length and class alone (security J8).
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! What an entry says. All of it is inside the encrypted payload.
 //!
 //! Text that came from a page is stored as it is given here: redacted by the caller, and escaped only when it is shown
-//! to a person. There is no field that could hold typed text (security J8).
+//! to a person. A call has no field for typed text (security J8).
 
 use std::fmt;
 
