@@ -18,5 +18,12 @@
 pub mod domain;
 /// The table of codes; refusals and faults.
 pub mod error;
+
+/// The operator's browser: where it listens, and whether it is really theirs.
+pub mod browser;
+
 /// The checks of the straight line, each with its proof.
 pub mod gate;
+
+/// What a person types: setup, browser, doctor.
+pub mod cli;
