@@ -6,13 +6,14 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
-use std::time::Duration;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, inotify};
-use tokio::io::unix::AsyncFd;
-use tokio::process::{Child, Command};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::exit::Exit;
 use super::places::Places;
@@ -163,7 +164,6 @@ impl Launch {
             .stdout(Stdio::null())
             .stderr(log)
             .current_dir("/")
-            .kill_on_drop(false)
             // A group of its own: what the terminal sends to this program (Ctrl-C, hang-up) does not reach it.
             .process_group(0);
         for (name, _) in NOT_HANDED_ON {
@@ -372,13 +372,15 @@ async fn standing(wanted: &Wanted, directory: &PrivateDirectory) -> Standing {
     if owner::open_in(directory).is_some() {
         return Standing::InTheWay(refusal);
     }
-    match refusal.code() {
-        // Left over from a browser that ended; the port may be somebody else's by now. A start writes a new file.
-        Code::BrowserAbsent | Code::PortStale | Code::WrongOwner | Code::WrongProfile => {
-            Standing::Free
-        }
-        #[allow(clippy::wildcard_enum_match_arm)] // every other code means: do not start
-        _other => Standing::Unfit(refusal),
+    // Left over from a browser that ended; the port may be somebody else's by now. A start writes a new file.
+    let left_over = matches!(
+        refusal.code(),
+        Code::BrowserAbsent | Code::PortStale | Code::WrongOwner | Code::WrongProfile
+    );
+    if left_over {
+        Standing::Free
+    } else {
+        Standing::Unfit(refusal)
     }
 }
 
@@ -404,52 +406,83 @@ async fn start(
     let watch = inotify::init(inotify::CreateFlags::NONBLOCK | inotify::CreateFlags::CLOEXEC)?;
     let events = inotify::WatchFlags::CLOSE_WRITE | inotify::WatchFlags::MOVED_TO;
     inotify::add_watch(&watch, directory.canonical(), events)?;
-    let watch = AsyncFd::new(watch)?;
     let mut child = launch.spawn(log_file(directory)?)?;
-    let deadline = tokio::time::sleep(DEADLINE);
-    tokio::pin!(deadline);
+    let ended = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
+    let until = Instant::now() + DEADLINE;
     loop {
-        tokio::select! {
-            status = child.wait() => return Ok(Start::Ended(status?)),
-            written = port_file_written(&watch) => written?,
-            () = &mut deadline => return Ok(match endpoint::find(wanted).await {
-                Ok(endpoint) => Start::Up(endpoint),
-                Err(refusal) => Start::TooSlow(refusal),
-            }),
-        }
-        match endpoint::find(wanted).await {
+        // The thread has nothing else to do, so it waits here for whichever comes first.
+        let event = wait(&watch, &ended, until)?;
+        let found = match event {
+            Event::Ended => return Ok(Start::Ended(child.wait()?)),
+            Event::PortFile | Event::Late => endpoint::find(wanted).await,
+        };
+        let refusal = match found {
             Ok(endpoint) => return Ok(Start::Up(endpoint)),
-            Err(refusal) => match refusal.code() {
-                Code::BrowserAbsent | Code::PortStale | Code::NoAnswer => {}
-                #[allow(clippy::wildcard_enum_match_arm)]
-                // every other code is a verdict on what was started
-                _other => return Ok(Start::Refused(refusal)),
-            },
+            Err(refusal) => refusal,
+        };
+        let not_yet = matches!(
+            refusal.code(),
+            Code::BrowserAbsent | Code::PortStale | Code::NoAnswer
+        );
+        match (not_yet, event) {
+            (true, Event::Late) => return Ok(Start::TooSlow(refusal)),
+            (true, Event::PortFile | Event::Ended) => {}
+            (false, Event::Late | Event::PortFile | Event::Ended) => {
+                return Ok(Start::Refused(refusal));
+            }
         }
     }
 }
 
-/// Completes when the browser has written its port file.
-async fn port_file_written(watch: &AsyncFd<OwnedFd>) -> io::Result<()> {
+/// What a start waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Event {
+    /// The browser has written its port file.
+    PortFile,
+    /// The browser has ended.
+    Ended,
+    /// The deadline has passed.
+    Late,
+}
+
+fn wait(watch: &OwnedFd, ended: &OwnedFd, until: Instant) -> io::Result<Event> {
     loop {
-        let mut ready = watch.readable().await?;
-        let mut space = [MaybeUninit::uninit(); 4096];
-        let mut events = inotify::Reader::new(watch.get_ref(), &mut space);
-        let mut seen = false;
-        loop {
-            match events.next() {
-                Ok(event) => {
-                    seen |= event
-                        .file_name()
-                        .is_some_and(|name| name.to_bytes() == b"DevToolsActivePort");
-                }
-                Err(rustix::io::Errno::WOULDBLOCK) => break,
-                Err(error) => return Err(error.into()),
-            }
+        let left = until.saturating_duration_since(Instant::now());
+        let timeout = Timespec::try_from(left).map_err(io::Error::other)?;
+        let mut both = [
+            PollFd::new(watch, PollFlags::IN),
+            PollFd::new(ended, PollFlags::IN),
+        ];
+        match poll(&mut both, Some(&timeout)) {
+            Ok(0) => return Ok(Event::Late),
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(error) => return Err(error.into()),
         }
-        ready.clear_ready();
-        if seen {
-            return Ok(());
+        let [watched, process] = both;
+        if process.revents().contains(PollFlags::IN) {
+            return Ok(Event::Ended);
+        }
+        if watched.revents().contains(PollFlags::IN) && port_file_written(watch)? {
+            return Ok(Event::PortFile);
+        }
+    }
+}
+
+/// Reads the events that have come, and says whether the port file was among them.
+fn port_file_written(watch: &OwnedFd) -> io::Result<bool> {
+    let mut space = [MaybeUninit::uninit(); 4096];
+    let mut events = inotify::Reader::new(watch, &mut space);
+    let mut seen = false;
+    loop {
+        match events.next() {
+            Ok(event) => {
+                seen |= event
+                    .file_name()
+                    .is_some_and(|name| name.to_bytes() == b"DevToolsActivePort");
+            }
+            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(seen),
+            Err(error) => return Err(error.into()),
         }
     }
 }

@@ -17,7 +17,7 @@ use super::exit::Exit;
 use super::harden::Level;
 use super::places::Places;
 use super::setup::{absolute, reason, shown};
-use crate::browser::directory::PrivateDirectory;
+use crate::browser::directory::{DirectoryFault, PrivateDirectory};
 use crate::browser::endpoint::{self, Endpoint, NoSandbox, Wanted};
 use crate::browser::{owner, program};
 use crate::error::{Code, Refusal};
@@ -209,11 +209,10 @@ fn directories(places: &Places, wanted: &Wanted) -> Vec<Check> {
     let look = |name: &'static str, path: &Path| match PrivateDirectory::open(path) {
         Ok(_) => Check::ok(name, shown(path).as_str()),
         Err(fault) => {
-            let way_out = match fault {
-                crate::browser::directory::DirectoryFault::Missing => {
-                    places.command("setup --site https://…")
-                }
-                _present => fault.way_out(path),
+            let way_out = if fault == DirectoryFault::Missing {
+                places.command("setup --site https://…")
+            } else {
+                fault.way_out(path)
             };
             Check::fail(name, format!("{}: {fault}", shown(path)), way_out)
         }
@@ -424,24 +423,26 @@ fn running(places: &Places, wanted: &Wanted, found: &Result<Endpoint, Refusal>) 
         },
         Err(refusal) => refusal,
     };
-    let way_out = match refusal.code() {
-        Code::BrowserAbsent | Code::PortStale => match owner::directory(&wanted.profile_dir) {
+    let code = refusal.code();
+    let way_out = if matches!(code, Code::BrowserAbsent | Code::PortStale) {
+        match owner::directory(&wanted.profile_dir) {
             Ok(directory) if owner::open_in(&directory).is_some() => format!(
                 "the profile is open in a browser without the port: close its windows, then type: {}",
                 places.command("browser")
             ),
-            Ok(_) | Err(_) => places.command("browser"),
-        },
-        Code::NoAnswer => {
-            "look whether the browser's window still reacts, then try again".to_owned()
+            Ok(_) => places.command("browser"),
+            Err(_) => places.command("setup --site https://…"),
         }
-        Code::ProfileUnsafe => directory_way_out(&wanted.profile_dir),
-        #[allow(clippy::wildcard_enum_match_arm)]
-        // WrongOwner, WrongProfile, UnsafeFlags: what runs must go
-        _other => format!(
+    } else if code == Code::NoAnswer {
+        "look whether the browser's window still reacts, then try again".to_owned()
+    } else if code == Code::ProfileUnsafe {
+        directory_way_out(&wanted.profile_dir)
+    } else {
+        // WrongOwner, WrongProfile, UnsafeFlags: what runs must go first.
+        format!(
             "close every window on the dedicated profile, then type: {}",
             places.command("browser")
-        ),
+        )
     };
     let what = format!("{}: {}", refusal.code(), reason(refusal));
     Check::fail(name, what, way_out)
