@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn a_program_is_told_by_its_file() {
         let own = std::env::current_exe().unwrap();
-        check_program(Pid::own(), &[own.clone()]).unwrap();
+        check_program(Pid::own(), std::slice::from_ref(&own)).unwrap();
         let refused = |allowed: &[PathBuf]| why(&check_program(Pid::own(), allowed).unwrap_err());
         assert_eq!(
             refused(&["/bin/sh".into()]),

@@ -10,8 +10,8 @@ use crate::error::{Code, Refusal};
 
 /// The file's name in the profile directory.
 pub(super) const NAME: &str = "DevToolsActivePort";
-/// The longest file the browser can have written: five digits, a line end, 17 + 36 characters and a line end.
-const CAP: u64 = 60;
+/// The longest file the browser can have written: five digits, a line end, 18 + 36 characters and a line end.
+const CAP: u64 = 61;
 const PATH: &str = "/devtools/browser/";
 
 /// The id one run of the browser gives itself: a UUID in lower case.

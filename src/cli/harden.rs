@@ -137,6 +137,7 @@ pub fn harden(asked: Asked) -> Result<Level, HardenError> {
 mod stray {
     use std::io;
     use std::os::fd::RawFd;
+    use std::path::Path;
 
     /// Closes every descriptor above the standard streams, so that a client's files and sockets do not reach the
     /// browser, the window or the journal's helpers.
@@ -145,9 +146,11 @@ mod stray {
             .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
             .filter(|descriptor| *descriptor > 2)
             .collect();
-        // The list holds the descriptor it was read through; it is closed by now, and closing it again is an error
-        // that changes nothing, as there is one thread and nothing was opened since.
-        for descriptor in open {
+        // The list names the descriptor it was read through, which is closed by now.
+        let stray = open
+            .into_iter()
+            .filter(|descriptor| Path::new(&format!("/proc/self/fd/{descriptor}")).is_symlink());
+        for descriptor in stray {
             // SAFETY: main calls this before anything else, with one thread: no Rust value owns a descriptor above 2.
             unsafe { rustix::io::close(descriptor) };
         }

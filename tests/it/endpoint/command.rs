@@ -98,7 +98,8 @@ async fn it_starts_once_survives_its_starter_and_is_the_operators() {
     let again = start(home.path(), "--headless=new", "");
     assert_eq!(said(&again, "exit"), "0");
     assert!(said(&again, "out").contains("already running"), "{again:?}");
-    assert_eq!(find_started(&places).await.0, started.0);
+    let still = find(&wanted(&places)).await.unwrap();
+    assert_eq!(still.pid().number(), started.0);
 
     let checks = doctor::look(&places, Some(&wanted(&places)), Level::Full).await;
     let state = |name: &str| {

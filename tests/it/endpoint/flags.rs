@@ -33,7 +33,7 @@ async fn a_real_browser_without_its_sandbox_is_refused_unless_the_profile_allows
     let mut wanted = dir.wanted();
     assert_eq!(find(&wanted).await.unwrap_err().code(), Code::UnsafeFlags);
     wanted.no_sandbox = NoSandbox::Allowed;
-    find(&wanted).await.unwrap();
+    drop(find(&wanted).await.unwrap());
 }
 
 #[tokio::test]

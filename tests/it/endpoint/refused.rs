@@ -29,7 +29,7 @@ async fn a_browser_on_another_profile_is_refused() {
         refused(&ours.wanted()).await,
         (Code::WrongProfile, reason::OTHER_USER_DATA_DIR)
     );
-    find(&theirs.wanted()).await.unwrap();
+    drop(find(&theirs.wanted()).await.unwrap());
 }
 
 #[tokio::test]
@@ -40,7 +40,7 @@ async fn a_browser_that_is_absent_or_has_ended_is_named_so() {
         (Code::BrowserAbsent, reason::NO_PORT_FILE)
     );
     let running = chromium(dir.path(), &[]);
-    find(&dir.wanted()).await.unwrap();
+    drop(find(&dir.wanted()).await.unwrap());
     running.end();
     assert!(dir.port_file().exists());
     assert_eq!(
@@ -117,7 +117,7 @@ async fn a_profile_directory_that_is_loose_or_a_link_is_refused() {
         ..dir.wanted()
     };
     assert_eq!(refused(&through).await, (Code::ProfileUnsafe, reason::LINK));
-    find(&dir.wanted()).await.unwrap();
+    drop(find(&dir.wanted()).await.unwrap());
 }
 
 fn flag(dir: &Private) -> String {
@@ -128,7 +128,7 @@ fn flag(dir: &Private) -> String {
 async fn the_stand_in_is_accepted_so_its_refusals_mean_something() {
     let dir = Private::new();
     let standing = StandIn::start(Path::new(PERL), dir.path(), &[&flag(&dir)], &[]);
-    find(&standing.wanted(&dir)).await.unwrap();
+    drop(find(&standing.wanted(&dir)).await.unwrap());
 }
 
 #[tokio::test]
@@ -154,7 +154,7 @@ async fn a_program_that_was_replaced_or_lies_open_is_refused() {
         (Code::WrongOwner, reason::PROGRAM_OPEN)
     );
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    find(&standing.wanted(&dir)).await.unwrap();
+    drop(find(&standing.wanted(&dir)).await.unwrap());
     fs::remove_file(&program).unwrap();
     fs::copy(PERL, &program).unwrap();
     assert_eq!(

@@ -144,7 +144,7 @@ pub fn chromium(dir: &Path, extra: &[&str]) -> Running {
 /// A stand-in that opens a port, writes the port file and answers `/json/version`, under any command line: so that every
 /// flag and every kind of holder is seen through the kernel's tables, also those a real browser would not start with.
 pub struct StandIn {
-    pub running: Running,
+    _running: Running,
     pub program: PathBuf,
 }
 
@@ -179,7 +179,7 @@ impl StandIn {
         );
         assert_eq!(running.first_line(), "up");
         Self {
-            running,
+            _running: running,
             program: program.to_owned(),
         }
     }
