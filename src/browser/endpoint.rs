@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::owner::{self, Owner};
 use super::port_file::{PortFile, websocket_url};
-use super::proc::{self, Pid, Started, State};
+use super::proc::{self, Pid, Socket, Started, State};
 use super::version;
 use crate::error::{Fault, Refusal};
 
@@ -100,22 +100,8 @@ impl Endpoint {
     pub fn peers(&self, ours: &[SocketAddr]) -> Result<Vec<Peer>, Fault> {
         let unreadable = |error| Fault::internal("the table of connections").because(error);
         let all = proc::sockets().map_err(unreadable)?;
-        let far_end = |address: SocketAddr, server: SocketAddr| {
-            all.iter()
-                .find(|socket| socket.local == address && socket.remote == server)
-        };
         let server = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
-        let strangers: Vec<_> = all
-            .iter()
-            .filter(|socket| socket.local == server && !ours.contains(&socket.remote))
-            .map(|socket| (socket, far_end(socket.remote, socket.local)))
-            .filter(|(socket, far)| match socket.state {
-                State::Established => true,
-                // Half closed: it can still be read from, so it counts while a process holds the far end.
-                State::Passing => far.is_some_and(|far| far.inode != 0),
-                State::Listening | State::Over => false,
-            })
-            .collect();
+        let strangers = strangers(&all, server, ours);
         let inodes: BTreeSet<u64> = strangers
             .iter()
             .filter_map(|(_, far)| far.map(|far| far.inode))
@@ -141,6 +127,29 @@ impl Endpoint {
         }
         Ok(peers)
     }
+}
+
+/// The server's ends of connections that are not ours, each with the far end where this machine has it.
+fn strangers<'a>(
+    all: &'a [Socket],
+    server: SocketAddr,
+    ours: &[SocketAddr],
+) -> Vec<(&'a Socket, Option<&'a Socket>)> {
+    all.iter()
+        .filter(|socket| socket.local == server && !ours.contains(&socket.remote))
+        .map(|socket| {
+            let far = all
+                .iter()
+                .find(|far| far.local == socket.remote && far.remote == socket.local);
+            (socket, far)
+        })
+        .filter(|(socket, far)| match socket.state {
+            State::Established => true,
+            // Half closed: it can still be read from, so it counts while a process holds the far end.
+            State::Passing => far.is_some_and(|far| far.inode != 0),
+            State::Listening | State::Over => false,
+        })
+        .collect()
 }
 
 /// A foreign connection to the browser's port.
@@ -179,4 +188,36 @@ mod tests {
     use static_assertions::assert_not_impl_any;
 
     assert_not_impl_any!(Endpoint: Clone, Copy, Default, serde::Serialize);
+
+    #[test]
+    fn strangers_are_told_from_our_own_and_from_what_is_over() {
+        let server: SocketAddr = "127.0.0.1:9000".parse().unwrap();
+        let far = |port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let row = |local, remote, state, inode| Socket {
+            local,
+            remote,
+            state,
+            uid: 1,
+            inode,
+        };
+        let pair = |port, state, inode| {
+            [
+                row(server, far(port), state, 5),
+                row(far(port), server, state, inode),
+            ]
+        };
+        let mut all = vec![row(server, far(0), State::Listening, 4)];
+        all.extend(pair(1, State::Established, 11)); // ours
+        all.extend(pair(2, State::Established, 12)); // a stranger
+        all.extend(pair(3, State::Passing, 13)); // a stranger that closed its half and still reads
+        all.extend(pair(4, State::Passing, 0)); // ended, the browser has not noticed yet
+        all.extend(pair(5, State::Over, 0));
+        all.push(row(server, far(6), State::Established, 5)); // its far end is nowhere to be seen
+        all.push(row(far(7), far(8), State::Established, 17)); // another port
+        let seen: Vec<u16> = strangers(&all, server, &[far(1)])
+            .iter()
+            .map(|(socket, _)| socket.remote.port())
+            .collect();
+        assert_eq!(seen, [2, 3, 6]);
+    }
 }

@@ -123,7 +123,8 @@ pub(super) fn check(
     directory: &PrivateDirectory,
     port: u16,
 ) -> Result<Owner, Refusal> {
-    let listener = listener(port)?;
+    let all = proc::sockets().map_err(|_| refuse(Code::WrongOwner, reason::TABLE_UNREADABLE))?;
+    let listener = listener(&all, port)?;
     let pid = only_holder(listener.inode)?;
     let unreadable = |error: io::Error| {
         if error.kind() == io::ErrorKind::NotFound {
@@ -162,10 +163,10 @@ pub fn open_in(directory: &PrivateDirectory) -> Option<Pid> {
 }
 
 /// The one socket that listens on the port, on 127.0.0.1 exactly, made by this user.
-fn listener(port: u16) -> Result<Socket, Refusal> {
-    let all = proc::sockets().map_err(|_| refuse(Code::WrongOwner, reason::TABLE_UNREADABLE))?;
+fn listener(all: &[Socket], port: u16) -> Result<Socket, Refusal> {
     let mut listening = all
-        .into_iter()
+        .iter()
+        .copied()
         .filter(|socket| socket.state == State::Listening && socket.local.port() == port);
     let one = listening
         .next()
@@ -356,6 +357,63 @@ mod tests {
         assert_eq!(
             verdict(&[format!("title {}", flag(&ours))]),
             Err(reason::NO_USER_DATA_DIR)
+        );
+    }
+
+    #[test]
+    fn a_listener_counts_only_alone_on_127_0_0_1_and_ours() {
+        let ours = rustix::process::geteuid().as_raw();
+        let row = |local: &str, state: State, uid: u32| Socket {
+            local: local.parse().unwrap(),
+            remote: "0.0.0.0:0".parse().unwrap(),
+            state,
+            uid,
+            inode: 7,
+        };
+        let good = row("127.0.0.1:9000", State::Listening, ours);
+        let verdict = |rows: &[Socket]| {
+            listener(rows, 9000)
+                .map(|_| ())
+                .map_err(|refusal| why(&refusal).1)
+        };
+        assert_eq!(verdict(&[good]), Ok(()));
+        assert_eq!(verdict(&[]), Err(reason::NO_LISTENER));
+        let beside = [
+            good,
+            row("127.0.0.1:9001", State::Listening, ours + 1),
+            row("0.0.0.0:9000", State::Established, ours + 1),
+        ];
+        assert_eq!(verdict(&beside), Ok(()));
+        for (bad, reason) in [
+            (
+                row("127.0.0.1:9000", State::Listening, ours + 1),
+                reason::OTHER_USER,
+            ),
+            (
+                row("127.0.0.1:9000", State::Established, ours),
+                reason::NO_LISTENER,
+            ),
+            (row("[::]:9000", State::Listening, ours), reason::WILDCARD),
+            (
+                row("10.0.0.1:9000", State::Listening, ours),
+                reason::OTHER_LOOPBACK,
+            ),
+        ] {
+            assert_eq!(verdict(&[bad]), Err(reason));
+        }
+        for beside in ["127.0.0.1:9000", "[::1]:9000", "10.0.0.1:9000"] {
+            let rows = [good, row(beside, State::Listening, ours)];
+            assert_eq!(verdict(&rows), Err(reason::SEVERAL_LISTENERS), "{beside}");
+        }
+        let rows = [good, row("0.0.0.0:9000", State::Listening, ours)];
+        assert_eq!(verdict(&rows), Err(reason::WILDCARD));
+    }
+
+    #[test]
+    fn a_socket_that_nobody_of_ours_holds_has_no_owner() {
+        assert_eq!(
+            why(&only_holder(u64::MAX).unwrap_err()),
+            (Code::WrongOwner, reason::NO_HOLDER)
         );
     }
 

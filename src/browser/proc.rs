@@ -164,6 +164,9 @@ fn parse_address(text: &str) -> Option<SocketAddr> {
 /// Where the list of processes itself cannot be read.
 pub fn holders(inodes: &BTreeSet<u64>) -> io::Result<BTreeMap<u64, Vec<Pid>>> {
     let mut found: BTreeMap<u64, Vec<Pid>> = BTreeMap::new();
+    if inodes.is_empty() {
+        return Ok(found);
+    }
     for entry in fs::read_dir("/proc")? {
         let Some(pid) = entry?
             .file_name()

@@ -1,5 +1,6 @@
 //! `countersign doctor`: looks at everything the server will need, and gives the way out for each thing that is missing.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::net::{TcpStream, ToSocketAddrs as _};
@@ -118,7 +119,9 @@ struct Report<'a> {
     checks: &'a [Check],
 }
 
-/// Looks at everything this file knows: process, directories, program, sandbox, display and browser.
+/// Looks at everything this file knows: user, process, session, directories, program, sandbox, display and browser.
+/// What other rooms know (the profile, the journal, the means of asking) the caller adds as checks of its own before
+/// [`print`].
 ///
 /// `wanted` is what the profile says; where the profile cannot be read, its own check (from the caller) says so, and
 /// the browser is looked for in the usual place.
@@ -130,6 +133,7 @@ pub async fn look(places: &Places, wanted: Option<&Wanted>, level: Level) -> Vec
     };
     let wanted = wanted.unwrap_or(&usual);
     let mut all = vec![not_root(), hardened(level)];
+    all.push(session(|name| std::env::var_os(name)));
     all.extend(directories(places, wanted));
     all.push(installed(wanted));
     all.push(sandbox(wanted.no_sandbox));
@@ -201,6 +205,45 @@ fn hardened(level: Level) -> Check {
             "process",
             level.to_string(),
             "mount /proc, as every ordinary system does",
+        ),
+    }
+}
+
+/// The variables of the XDG base directories: a relative one does not count, so that things would not be where one looks.
+fn session(variable: impl Fn(&str) -> Option<OsString>) -> Check {
+    let name = "session";
+    let set = |name: &str| {
+        variable(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let relative: Vec<&str> = [
+        "XDG_CONFIG_HOME",
+        "XDG_STATE_HOME",
+        "XDG_DATA_HOME",
+        "XDG_RUNTIME_DIR",
+    ]
+    .into_iter()
+    .filter(|name| set(name).is_some_and(|path| path.is_relative()))
+    .collect();
+    if !relative.is_empty() {
+        let what = format!(
+            "not an absolute path, so passed over: {}",
+            relative.join(", ")
+        );
+        return Check::warn(name, what, format!("unset {}", relative.join(" ")));
+    }
+    match set("XDG_RUNTIME_DIR").map(|path| PrivateDirectory::open(&path)) {
+        Some(Ok(_)) => Check::ok(name, "the XDG directories are in order"),
+        Some(Err(fault)) => Check::warn(
+            name,
+            format!("the directory that XDG_RUNTIME_DIR names is not fit: {fault}"),
+            "log in anew, or unset XDG_RUNTIME_DIR",
+        ),
+        None => Check::warn(
+            name,
+            "XDG_RUNTIME_DIR is not set, so a trial (setup --temporary) is kept on disk",
+            "log in to a desktop session or through systemd",
         ),
     }
 }
@@ -485,6 +528,24 @@ mod tests {
             x11: Some(":64123".to_owned()),
         };
         assert_eq!(display(&unused).state(), State::Fail);
+    }
+
+    #[test]
+    fn the_session_is_judged_by_its_variables() {
+        let private = tempfile::tempdir().unwrap();
+        fs::set_permissions(private.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        let judged = |runtime: Option<&Path>, config: &str| {
+            session(|name| match name {
+                "XDG_RUNTIME_DIR" => runtime.map(OsString::from),
+                "XDG_CONFIG_HOME" => Some(config.into()),
+                _unset => None,
+            })
+            .state()
+        };
+        assert_eq!(judged(Some(private.path()), ""), State::Ok);
+        assert_eq!(judged(Some(private.path()), "relative"), State::Warn);
+        assert_eq!(judged(Some(Path::new("/")), "/a"), State::Warn);
+        assert_eq!(judged(None, "/a"), State::Warn);
     }
 
     #[test]

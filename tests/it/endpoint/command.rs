@@ -12,7 +12,7 @@ use countersign::cli::exit::Exit;
 use countersign::cli::harden::Level;
 use countersign::cli::places::{Places, prepare};
 
-use super::support::{Private, Running, end_group, in_a_process_of_its_own, said};
+use super::support::{EndsWithTest, Private, Running, in_a_process_of_its_own, said};
 
 fn wanted(places: &Places) -> Wanted {
     Wanted {
@@ -53,15 +53,6 @@ fn starts_the_browser_and_ends() {
     println!("err={}", err.replace('\n', "|"));
 }
 
-/// Ends the browser that a test started through the product.
-struct Started(u32);
-
-impl Drop for Started {
-    fn drop(&mut self) {
-        end_group(self.0);
-    }
-}
-
 fn start(home: &Path, extra: &str, display: &str) -> std::process::Output {
     in_a_process_of_its_own(
         "endpoint::command::starts_the_browser_and_ends",
@@ -76,8 +67,8 @@ fn start(home: &Path, extra: &str, display: &str) -> std::process::Output {
     )
 }
 
-async fn find_started(places: &Places) -> Started {
-    Started(find(&wanted(places)).await.unwrap().pid().number())
+async fn pid_of_the_browser(places: &Places) -> u32 {
+    find(&wanted(places)).await.unwrap().pid().number()
 }
 
 #[tokio::test]
@@ -85,6 +76,7 @@ async fn it_starts_once_survives_its_starter_and_is_the_operators() {
     let home = Private::new();
     let places = Places::below(home.path());
     prepare(&places.browser).unwrap();
+    let _ends = EndsWithTest(places.browser.clone());
     let output = start(home.path(), "--headless=new", "");
     let (out, err) = (said(&output, "out"), said(&output, "err"));
     assert_eq!(
@@ -93,13 +85,12 @@ async fn it_starts_once_survives_its_starter_and_is_the_operators() {
         "{out}"
     );
     assert!(out.contains("countersign doctor --home"), "{out}");
-    let started = find_started(&places).await;
+    let started = pid_of_the_browser(&places).await;
 
     let again = start(home.path(), "--headless=new", "");
     assert_eq!(said(&again, "exit"), "0");
     assert!(said(&again, "out").contains("already running"), "{again:?}");
-    let still = find(&wanted(&places)).await.unwrap();
-    assert_eq!(still.pid().number(), started.0);
+    assert_eq!(pid_of_the_browser(&places).await, started);
 
     let checks = doctor::look(&places, Some(&wanted(&places)), Level::Full).await;
     let state = |name: &str| {
@@ -122,10 +113,36 @@ async fn it_starts_once_survives_its_starter_and_is_the_operators() {
 }
 
 #[tokio::test]
+async fn it_outlives_the_terminal_it_was_started_from() {
+    let home = Private::new();
+    let places = Places::below(home.path());
+    prepare(&places.browser).unwrap();
+    let _ends = EndsWithTest(places.browser.clone());
+    // `script` gives the command a terminal of its own and hangs it up when the command ends.
+    let line = format!(
+        "exec {} --exact endpoint::command::starts_the_browser_and_ends --ignored --nocapture",
+        std::env::current_exe().unwrap().display()
+    );
+    let output = Command::new("/usr/bin/script")
+        .args(["-q", "-e", "-c", &line, "/dev/null"])
+        .env("CS_HOME", home.path())
+        .env("CS_EXTRA", "--headless=new")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(said(&output, "exit"), "0", "{output:?}");
+    let started = pid_of_the_browser(&places).await;
+    // The terminal is gone, and the browser goes on.
+    let exists = Path::new("/proc").join(started.to_string()).exists();
+    assert!(exists && find(&wanted(&places)).await.is_ok());
+}
+
+#[tokio::test]
 async fn it_starts_with_a_window_on_a_display() {
     let home = Private::new();
     let places = Places::below(home.path());
     prepare(&places.browser).unwrap();
+    let _ends = EndsWithTest(places.browser.clone());
     // The server picks a free number and prints it once it listens.
     let mut server = Running::spawn(
         Command::new("/usr/bin/Xvfb")
@@ -145,7 +162,7 @@ async fn it_starts_with_a_window_on_a_display() {
     let display = format!(":{}", server.first_line());
     let output = start(home.path(), "", &display);
     assert_eq!(said(&output, "exit"), "0", "{output:?}");
-    let _started = find_started(&places).await;
+    pid_of_the_browser(&places).await;
 }
 
 #[test]
@@ -153,6 +170,7 @@ fn without_a_display_it_says_so_and_starts_nothing() {
     let home = Private::new();
     let places = Places::below(home.path());
     prepare(&places.browser).unwrap();
+    let _ends = EndsWithTest(places.browser.clone());
     let output = start(home.path(), "", "");
     assert_eq!(said(&output, "exit"), (Exit::CannotOpen as u8).to_string());
     assert!(said(&output, "err").contains("no display"));
@@ -164,6 +182,7 @@ fn a_browser_that_ends_at_once_is_reported_with_its_last_words() {
     let home = Private::new();
     let places = Places::below(home.path());
     prepare(&places.browser).unwrap();
+    let _ends = EndsWithTest(places.browser.clone());
     // No X server has this number.
     let output = start(home.path(), "", ":64123");
     assert_eq!(said(&output, "exit"), (Exit::CannotOpen as u8).to_string());
@@ -177,9 +196,10 @@ async fn a_profile_that_is_open_without_the_port_is_left_alone() {
     let home = Private::new();
     let places = Places::below(home.path());
     prepare(&places.browser).unwrap();
+    let _ends = EndsWithTest(places.browser.clone());
     let output = start(home.path(), "--headless=new", "");
     assert_eq!(said(&output, "exit"), "0");
-    let started = find_started(&places).await;
+    let started = pid_of_the_browser(&places).await;
     std::fs::remove_file(places.browser.join("DevToolsActivePort")).unwrap();
     let again = start(home.path(), "--headless=new", "");
     assert_eq!(said(&again, "exit"), (Exit::Refused as u8).to_string());
@@ -187,7 +207,7 @@ async fn a_profile_that_is_open_without_the_port_is_left_alone() {
         said(&again, "err").contains("Close its windows"),
         "{again:?}"
     );
-    assert!(Path::new(&format!("/proc/{}", started.0)).exists());
+    assert!(Path::new(&format!("/proc/{started}")).exists());
 }
 
 #[test]
@@ -198,6 +218,7 @@ fn a_missing_or_loose_profile_directory_is_not_started_on() {
     assert_eq!(exit, Exit::CannotOpen);
     assert!(err.contains("countersign setup"), "{err}");
     prepare(&places.browser).unwrap();
+    let _ends = EndsWithTest(places.browser.clone());
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::set_permissions(&places.browser, std::fs::Permissions::from_mode(0o755)).unwrap();
     let (exit, _, err) = run_browser(&places, &["--headless=new".into()]);

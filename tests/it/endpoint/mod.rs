@@ -6,5 +6,6 @@ mod flags;
 mod found;
 mod hardened;
 mod peers;
+mod preloading;
 mod refused;
 mod support;

@@ -143,6 +143,26 @@ async fn a_socket_that_several_processes_hold_is_refused() {
 }
 
 #[tokio::test]
+async fn a_connection_that_another_process_takes_is_not_confirmed() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let dir = Private::new();
+    let env = [("STAND_IN_PASS", "1")];
+    let standing = StandIn::start(Path::new(PERL), dir.path(), &[&flag(&dir)], &env);
+    let endpoint = find(&standing.wanted(&dir)).await.unwrap();
+    let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", endpoint.port()))
+        .await
+        .unwrap();
+    // One byte of the answer is the event: the other process has the connection, and the first has let go of it.
+    stream.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+    stream.read_exact(&mut [0]).await.unwrap();
+    let local = stream.local_addr().unwrap();
+    assert_eq!(
+        why(&endpoint.confirm(local).unwrap_err()),
+        (Code::WrongOwner, reason::OTHER_PROCESS)
+    );
+}
+
+#[tokio::test]
 async fn a_program_that_was_replaced_or_lies_open_is_refused() {
     let (dir, bin) = (Private::new(), Private::new());
     let program = bin.path().join("browser");

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use countersign::browser::directory::PrivateDirectory;
 use countersign::browser::endpoint::{NoSandbox, Wanted};
-use countersign::browser::program;
+use countersign::browser::{owner, program};
 use countersign::error::{Code, Detail, Refusal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify;
@@ -92,9 +93,23 @@ impl Drop for Running {
 }
 
 /// Ends a process group that this test started.
-pub fn end_group(leader: u32) {
+fn end_group(leader: u32) {
     if let Some(pid) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
         let _ = kill_process_group(pid, Signal::KILL);
+    }
+}
+
+/// Ends the browser that the product started on a profile directory, whatever became of the test: the profile's own lock
+/// names it, and it leads a group of its own.
+pub struct EndsWithTest(pub PathBuf);
+
+impl Drop for EndsWithTest {
+    fn drop(&mut self) {
+        if let Ok(directory) = PrivateDirectory::open(&self.0)
+            && let Some(pid) = owner::open_in(&directory)
+        {
+            end_group(pid.number());
+        }
     }
 }
 
@@ -111,13 +126,19 @@ pub fn chromium(dir: &Path, extra: &[&str]) -> Running {
     } else {
         vec!["--remote-debugging-port=0"]
     };
+    // Headless takes one page only.
+    let page = if extra.iter().all(|flag| flag.starts_with('-')) {
+        vec!["about:blank"]
+    } else {
+        vec![]
+    };
     let running = Running::spawn(
         Command::new(CHROMIUM)
             .arg(format!("--user-data-dir={}", dir.display()))
             .args(["--headless=new", "--no-first-run"])
             .args(port)
             .args(extra)
-            .arg("about:blank")
+            .args(page)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null()),
@@ -157,12 +178,17 @@ my $p = $s->sockport; my $id = '4b257bf6-2153-43d6-876f-205eef7921df';
 open(my $f, '>', "$dir/DevToolsActivePort") or die; print $f "$p\n/devtools/browser/$id"; close $f;
 $id = $ENV{STAND_IN_ID} if $ENV{STAND_IN_ID};
 my $worker = $ENV{STAND_IN_FORK} ? fork() : undef;
-if ($ENV{STAND_IN_FORK} && !$worker) { sleep 3600; exit }
+if ($ENV{STAND_IN_FORK} && !$worker) { select(undef, undef, undef, undef); exit }
 $| = 1; print "up\n";
 while (my $c = $s->accept) {
+  if ($ENV{STAND_IN_PASS}) {
+    pipe(my $r, my $w); my $k = fork();
+    if (!$k) { close $s; close $w; <$r>; } else { close $c; close $r; print $w "go\n"; close $w; next }
+  }
   my $r = ''; while (defined(my $l = <$c>)) { last if $l =~ /^\r?\n/ }
   my $b = "{\"webSocketDebuggerUrl\":\"ws://127.0.0.1:$p/devtools/browser/$id\"}";
-  print $c "HTTP/1.1 200 OK\r\nContent-Length: " . length($b) . "\r\n\r\n$b"; close $c;
+  print $c "HTTP/1.1 200 OK\r\nContent-Length: " . length($b) . "\r\n\r\n$b"; $c->flush;
+  <$c> if $ENV{STAND_IN_PASS}; close $c;
 }
 "#;
 
@@ -227,7 +253,7 @@ pub fn said(output: &Output, word: &str) -> String {
     let mark = format!("{word}=");
     text.lines()
         .find_map(|line| line.split_once(&mark))
-        .map(|(_, rest)| rest.to_owned())
+        .map(|(_, rest)| rest.trim_end().to_owned())
         .unwrap_or_else(|| {
             panic!(
                 "no {word} in: {text}\n{}",
