@@ -14,9 +14,13 @@
     )
 )]
 
+/// The commands people type.
+pub mod cli;
 /// The words of the trade: marks, sites, texts, actions.
 pub mod domain;
 /// The table of codes; refusals and faults.
 pub mod error;
 /// The checks of the straight line, each with its proof.
 pub mod gate;
+/// The operator's profile, the shipped locks and the sensitive fields.
+pub mod policy;
