@@ -1,0 +1,23 @@
+//! What the operator allows and what is locked whatever the operator allows: profile, shipped vocabulary, sensitive fields.
+
+mod address;
+pub mod amount;
+mod describe;
+pub mod floor;
+pub mod limits;
+pub mod lock;
+mod matcher;
+mod normalise;
+mod parse;
+pub mod paths;
+mod pattern;
+mod problem;
+pub mod profile;
+pub mod rule;
+pub mod sensitive;
+pub mod starter;
+pub mod store;
+pub mod values;
+
+pub use pattern::PatternError;
+pub use problem::{Problem, Problems};
