@@ -20,3 +20,5 @@ pub mod domain;
 pub mod error;
 /// The checks of the straight line, each with its proof.
 pub mod gate;
+/// The window: how a person is asked, and what counts as an answer.
+pub mod confirm;
