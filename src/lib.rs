@@ -14,11 +14,11 @@
     )
 )]
 
+/// The window: how a person is asked, and what counts as an answer.
+pub mod confirm;
 /// The words of the trade: marks, sites, texts, actions.
 pub mod domain;
 /// The table of codes; refusals and faults.
 pub mod error;
 /// The checks of the straight line, each with its proof.
 pub mod gate;
-/// The window: how a person is asked, and what counts as an answer.
-pub mod confirm;

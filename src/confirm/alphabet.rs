@@ -19,7 +19,12 @@ pub(super) enum Alphabets {
 
 /// Alphabets that belong together in one language's writing (the "highly restrictive" sets of Unicode's UTS 39).
 const TOGETHER: [&[Script]; 3] = [
-    &[Script::Latin, Script::Han, Script::Hiragana, Script::Katakana],
+    &[
+        Script::Latin,
+        Script::Han,
+        Script::Hiragana,
+        Script::Katakana,
+    ],
     &[Script::Latin, Script::Han, Script::Bopomofo],
     &[Script::Latin, Script::Han, Script::Hangul],
 ];
@@ -28,7 +33,11 @@ const TOGETHER: [&[Script]; 3] = [
 pub(super) fn alphabets(host: &Host) -> Alphabets {
     match host {
         Host::V4(_) | Host::V6(_) => Alphabets::Ascii,
-        Host::Name(name) => name.split('.').map(of_label).max().unwrap_or(Alphabets::Ascii),
+        Host::Name(name) => name
+            .split('.')
+            .map(of_label)
+            .max()
+            .unwrap_or(Alphabets::Ascii),
     }
 }
 
@@ -44,7 +53,11 @@ fn of_label(label: &str) -> Alphabets {
         .chars()
         .flat_map(|c| c.script_extension().iter())
         .any(|script| written_in(&decoded, &[script]));
-    if alone || TOGETHER.iter().any(|together| written_in(&decoded, together)) {
+    if alone
+        || TOGETHER
+            .iter()
+            .any(|together| written_in(&decoded, together))
+    {
         Alphabets::One
     } else {
         Alphabets::Mixed
@@ -70,7 +83,10 @@ mod tests {
         for (name, want) in [
             ("bank.example", Alphabets::Ascii),
             ("b\u{fc}cher.example", Alphabets::One),
-            ("\u{43f}\u{440}\u{438}\u{43c}\u{435}\u{440}.example", Alphabets::One),
+            (
+                "\u{43f}\u{440}\u{438}\u{43c}\u{435}\u{440}.example",
+                Alphabets::One,
+            ),
             ("\u{65e5}\u{672c}\u{306e}\u{30c6}a.example", Alphabets::One),
             ("\u{d55c}\u{ad6d}bank.example", Alphabets::One),
             ("p\u{430}ypal.example", Alphabets::Mixed),

@@ -23,11 +23,12 @@ const DENY: &str = "Deny";
 const ALLOW: &str = "Allow";
 const CLOSE: &str = "Close";
 
-/// Room in columns; a character outside ASCII counts as two.
+/// Room in columns; see [`columns`].
 const COLUMNS: usize = 84;
-/// Lines one critical value may take, and any other text.
-const CRITICAL_LINES: usize = 2;
-const OTHER_LINES: usize = 1;
+/// The most lines that facts take together, so that the buttons stay on a screen of 1024x600.
+const FACT_LINES: usize = 12;
+/// Up to so many critical facts get two lines each; more get one.
+const ROOMY: usize = 4;
 
 /// The dialog's program, at the only places where it is looked for.
 pub(super) fn dialog_program() -> Result<PathBuf, Obstacle> {
@@ -96,7 +97,9 @@ pub fn run_child() -> i32 {
 fn say(put: &Put, word: Word) {
     let mut out = std::io::stdout().lock();
     // A failed write leaves the transcript short, which the asker takes for a crash.
-    let _ = out.write_all(put.line(word).as_bytes()).and_then(|()| out.flush());
+    let _ = out
+        .write_all(put.line(word).as_bytes())
+        .and_then(|()| out.flush());
 }
 
 /// Kills the group as soon as the asker's end of the pipe closes, or says anything more.
@@ -121,36 +124,24 @@ fn end_group() {
 
 /// The dialog's whole text, in lines that fit a small screen whatever the page wrote.
 fn text(put: &Put) -> String {
-    let site = format!(
-        "{} (the whole host is {}{})",
-        value(&put.host_registrable, CRITICAL_LINES),
-        value(&put.host_prefix, OTHER_LINES),
-        value(&put.host_registrable, CRITICAL_LINES),
-    );
-    let site = if put.host_prefix.is_empty() {
-        value(&put.host_registrable, CRITICAL_LINES)
-    } else {
-        site
-    };
-    let mut lines = vec![put.headline.clone(), String::new(), format!("Site: {site}")];
+    let mut lines = vec![put.headline.clone()];
+    lines.push(format!("Site: {}", value(&put.host_registrable, 2)));
+    if !put.host_prefix.is_empty() {
+        let whole = format!("{}{}", put.host_prefix, put.host_registrable);
+        lines.push(format!("Whole host: {}", value(&whole, 1)));
+    }
     if !put.host_note.is_empty() {
-        lines.push(value(&put.host_note, CRITICAL_LINES));
+        lines.push(value(&put.host_note, 2));
     }
-    let (critical, others): (Vec<_>, Vec<_>) = put.facts.iter().partition(|fact| fact.critical);
-    for fact in critical {
-        lines.push(format!("{}: {}", fact.label, value(&fact.value, CRITICAL_LINES)));
-    }
-    for fact in others {
-        lines.push(format!("{}: {}", fact.label, value(&fact.value, OTHER_LINES)));
-    }
+    facts(put, &mut lines);
     if let Some(words) = &put.model_says {
-        lines.push(String::new());
-        lines.push("The assistant says (not checked):".to_owned());
-        lines.push(format!("\u{201c}{}\u{201d}", value(words, CRITICAL_LINES)));
+        let words = value(words, 2);
+        lines.push(format!(
+            "The assistant says (not checked): \u{201c}{words}\u{201d}"
+        ));
     }
-    lines.push(String::new());
     lines.push(format!(
-        "Journal no. {}. Unanswered, this is refused after {} s.",
+        "Journal no. {}. Without an answer this is refused in {} s.",
         put.journal_number,
         put.milliseconds / 1_000
     ));
@@ -158,12 +149,34 @@ fn text(put: &Put) -> String {
     lines.join("\n")
 }
 
+/// All critical facts, and as many others as there is room for; what is left out is counted.
+fn facts(put: &Put, lines: &mut Vec<String>) {
+    let (critical, others): (Vec<_>, Vec<_>) = put.facts.iter().partition(|fact| fact.critical);
+    let each = if critical.len() <= ROOMY { 2 } else { 1 };
+    let room = FACT_LINES.saturating_sub(critical.len() * each);
+    for fact in &critical {
+        lines.push(format!("{}: {}", fact.label, value(&fact.value, each)));
+    }
+    let shown = if others.len() > room {
+        room.saturating_sub(1)
+    } else {
+        others.len()
+    };
+    for fact in others.iter().take(shown) {
+        lines.push(format!("{}: {}", fact.label, value(&fact.value, 1)));
+    }
+    let left_out = others.len() - shown;
+    if left_out > 0 {
+        lines.push(format!("({left_out} further details are not shown here.)"));
+    }
+}
+
 /// One foreign value: broken into lines of [`COLUMNS`], cut after `most`, and kept from reordering its neighbours.
 fn value(text: &str, most: usize) -> String {
     let mut out = String::from("\u{2066}");
     let (mut column, mut line) = (0, 1);
-    for c in text.chars().filter(|c| !c.is_control()) {
-        let width = if c.is_ascii() { 1 } else { 2 };
+    for c in text.chars() {
+        let (piece, width) = columns(c);
         if column + width > COLUMNS {
             if line == most {
                 out.push('\u{2026}');
@@ -172,11 +185,31 @@ fn value(text: &str, most: usize) -> String {
             out.push('\n');
             (column, line) = (0, line + 1);
         }
-        out.push(c);
+        out.push_str(&piece);
         column += width;
     }
     out.push('\u{2069}');
     out
+}
+
+/// A character and the room it takes at most. The dialog cannot be kept from growing with its text, so what may be drawn
+/// wider or taller than a letter of the common scripts is spelt out.
+fn columns(c: char) -> (String, usize) {
+    match c {
+        'm' | 'w' | 'A'..='Z' | '@' | '%' | '&' => (c.to_string(), 2),
+        ' '..='~' => (c.to_string(), 1),
+        '\u{a0}'..='\u{6ff}'
+        | '\u{2010}'..='\u{2026}'
+        | '\u{20a0}'..='\u{20bf}'
+        | '\u{3001}'..='\u{30ff}'
+        | '\u{4e00}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7a3}' => (c.to_string(), 2),
+        _ => {
+            let spelt = format!("\\u{{{:04X}}}", u32::from(c));
+            let width = spelt.len();
+            (spelt, width)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -185,10 +218,16 @@ mod tests {
 
     #[test]
     fn a_value_stays_in_its_lines_and_its_direction() {
-        let long = "x".repeat(1_000);
-        let shown = value(&long, 2);
+        let shown = value(&"x".repeat(1_000), 2);
         assert_eq!(shown.lines().count(), 2);
         assert!(shown.ends_with("\u{2026}\u{2069}"));
-        assert_eq!(value("\u{5d0}\nb", 2), "\u{2066}\u{5d0}b\u{2069}");
+        assert_eq!(value("\u{5d0}b", 2), "\u{2066}\u{5d0}b\u{2069}");
+        assert_eq!(
+            value("a\n\u{fdfd}", 1),
+            "\u{2066}a\\u{000A}\\u{FDFD}\u{2069}"
+        );
+        for line in value(&"W".repeat(1_000), 2).lines() {
+            assert!(line.chars().count() <= COLUMNS / 2 + 2);
+        }
     }
 }

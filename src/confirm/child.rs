@@ -7,6 +7,7 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::process::{Child, Command};
+use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 /// What a window needs to find its display, language and screen reader; nothing else is handed down.
@@ -53,9 +54,9 @@ impl Surroundings {
     /// True where some display is named at all.
     #[must_use]
     pub fn name_a_display(&self) -> bool {
-        self.0
-            .iter()
-            .any(|(name, value)| (name == "DISPLAY" || name == "WAYLAND_DISPLAY") && !value.is_empty())
+        self.0.iter().any(|(name, value)| {
+            (name == "DISPLAY" || name == "WAYLAND_DISPLAY") && !value.is_empty()
+        })
     }
 }
 
@@ -71,7 +72,7 @@ fn handed_down(name: &OsStr, value: &OsStr) -> bool {
 /// A running process and its group. Dropping it kills the group.
 #[derive(Debug)]
 pub(super) struct Group {
-    leader: Child,
+    leader: Option<Child>,
     pid: Pid,
     exit: Option<JoinHandle<Option<i32>>>,
     reaped: bool,
@@ -122,7 +123,7 @@ impl Group {
             status.exit_status()
         });
         Ok(Self {
-            leader,
+            leader: Some(leader),
             pid,
             exit: Some(exit),
             reaped: false,
@@ -133,7 +134,8 @@ impl Group {
     pub(super) fn pipes(
         &mut self,
     ) -> Option<(tokio::process::ChildStdin, tokio::process::ChildStdout)> {
-        Some((self.leader.stdin.take()?, self.leader.stdout.take()?))
+        let leader = self.leader.as_mut()?;
+        Some((leader.stdin.take()?, leader.stdout.take()?))
     }
 
     /// Waits for the process's end, ends what is left of its group and gives the exit code; `None` for a signal.
@@ -151,7 +153,9 @@ impl Group {
     pub(super) async fn end(&mut self) {
         if !self.reaped {
             self.kill();
-            let _ = self.leader.wait().await;
+            if let Some(leader) = &mut self.leader {
+                let _ = leader.wait().await;
+            }
             self.reaped = true;
         }
     }
@@ -163,8 +167,15 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        if !self.reaped {
-            self.kill();
+        if self.reaped {
+            return;
+        }
+        self.kill();
+        // Reaped in passing, where there still is a runtime to do it.
+        if let (Some(mut leader), Ok(runtime)) = (self.leader.take(), Handle::try_current()) {
+            runtime.spawn(async move {
+                let _ = leader.wait().await;
+            });
         }
     }
 }
@@ -194,11 +205,21 @@ mod tests {
             ("GIO_EXTRA_MODULES", "/tmp"),
             ("XDG_DATA_DIRS", "/tmp"),
         ]));
-        let mut names: Vec<_> = kept.0.iter().filter_map(|(name, _)| name.to_str()).collect();
+        let mut names: Vec<_> = kept
+            .0
+            .iter()
+            .filter_map(|(name, _)| name.to_str())
+            .collect();
         names.sort_unstable();
         assert_eq!(
             names,
-            ["DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "GSK_RENDERER", "LC_ALL", "PATH"]
+            [
+                "DBUS_SESSION_BUS_ADDRESS",
+                "DISPLAY",
+                "GSK_RENDERER",
+                "LC_ALL",
+                "PATH"
+            ]
         );
         assert!(kept.0.contains(&("PATH".into(), "/usr/bin:/bin".into())));
         assert!(kept.name_a_display());
@@ -235,7 +256,9 @@ mod tests {
         let mut group = shell("/bin/sleep 600 & echo up; wait");
         let (_input, mut output) = group.pipes().unwrap();
         let mut word = [0; 3];
-        tokio::io::AsyncReadExt::read_exact(&mut output, &mut word).await.unwrap();
+        tokio::io::AsyncReadExt::read_exact(&mut output, &mut word)
+            .await
+            .unwrap();
         let pid = group.pid;
         drop(group);
         assert!(gone(pid).await);

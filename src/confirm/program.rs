@@ -91,10 +91,7 @@ mod tests {
         let here = fs::canonicalize(directory.path()).unwrap();
         let good = file(&here, "good", 0o755);
         assert_eq!(check(&good), Ok(good.clone()));
-        assert_eq!(
-            check(&file(&here, "group", 0o775)),
-            Err(Obstacle::Writable)
-        );
+        assert_eq!(check(&file(&here, "group", 0o775)), Err(Obstacle::Writable));
         assert_eq!(
             check(&file(&here, "others", 0o757)),
             Err(Obstacle::Writable)

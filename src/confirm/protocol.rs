@@ -17,10 +17,10 @@ const VERSION: u8 = 1;
 pub const PROBE: &str = "--probe=1";
 
 /// Where the middle of the helper's Allow button lies: pixels left of and above the window's lower right corner, at scale 1.
-pub const ALLOW_AT: (i32, i32) = (84, 36);
+pub const ALLOW_AT: (i32, i32) = (83, 32);
 
 /// The same for Deny.
-pub const DENY_AT: (i32, i32) = (218, 36);
+pub const DENY_AT: (i32, i32) = (215, 32);
 
 /// The longest question line in bytes that a window reads.
 pub const LONGEST_QUESTION: usize = 64 * 1024;

@@ -144,53 +144,51 @@ impl Window {
         code
     }
 
-    async fn put(&self, question: &Question, time: Duration, began: Instant) -> Asked {
-        let means = self.means().await;
-        let ending = match means {
-            Means::Window => self.show(&self.helper, &[], question, time, began).await,
-            Means::Basic => {
-                let arguments = [basic::SUBCOMMAND];
-                self.show(&self.server, &arguments, question, time, began)
-                    .await
-            }
-            Means::Nothing => Ending::Undeliverable,
-        };
-        if ending == Ending::Undeliverable {
-            // The display went away since it was tried: the next question tries again.
-            self.remember(Means::Nothing);
-        }
-        Asked { ending, means }
-    }
-
-    async fn show(
+    /// Puts the question by the means at hand, until `over` says that it is over.
+    async fn put(
         &self,
-        program: &Path,
-        arguments: &[&str],
+        means: Means,
         question: &Question,
         time: Duration,
-        began: Instant,
+        over: impl Future<Output = Ending>,
     ) -> Ending {
-        let left = time.saturating_sub(began.elapsed());
-        let Some((put, line)) = bind(question, left) else {
-            return Ending::Undeliverable;
+        let (program, arguments): (_, &[&str]) = match means {
+            Means::Window => (&self.helper, &[]),
+            Means::Basic => (&self.server, &[basic::SUBCOMMAND]),
+            Means::Nothing => return Ending::Undeliverable,
         };
+        // Looked at again: the file may have been changed since it was tried.
         let Ok(program) = program::check(program) else {
             return Ending::Undeliverable;
         };
-        let Ok(mut group) = Group::spawn(&program, arguments, &self.surroundings, Pipes::Talk)
-        else {
+        let Some((put, line)) = bind(question, time) else {
             return Ending::Undeliverable;
         };
         let started = Instant::now();
+        let spawned = Group::spawn(&program, arguments, &self.surroundings, Pipes::Talk);
+        let Ok(mut group) = spawned else {
+            return Ending::Undeliverable;
+        };
         let Some((input, output)) = group.pipes() else {
             return Ending::Undeliverable;
         };
-        let heard = self.hear(&put, &line, input, output, &mut group).await;
+        let ending = tokio::select! {
+            biased;
+            ending = over => ending,
+            heard = self.hear(&put, &line, input, output, &mut group) => heard,
+        };
         group.end().await;
-        match heard {
+        match ending {
             // Every window sleeps at least this long after it is drawn, so a faster yes is no window's.
             Ending::Allowed if started.elapsed() < WAKE => Ending::Crashed,
-            ending => ending,
+            // What was never on the screen was not left unanswered.
+            Ending::Timeout if *self.stage.borrow() < Progress::Shown => Ending::Undeliverable,
+            Ending::Allowed
+            | Ending::Denied
+            | Ending::Timeout
+            | Ending::Cancelled
+            | Ending::Undeliverable
+            | Ending::Crashed => ending,
         }
     }
 
@@ -256,33 +254,36 @@ fn bind(question: &Question, time: Duration) -> Option<(Put, String)> {
 }
 
 impl Ask for Window {
-    async fn ask(
-        &self,
-        question: Question,
-        withdrawn: impl Future<Output = ()> + Send,
-    ) -> Asked {
-        let began = Instant::now();
+    async fn ask(&self, question: Question, withdrawn: impl Future<Output = ()> + Send) -> Asked {
         let time = question.deadline.min(LONGEST_DEADLINE);
+        let began = Instant::now();
         self.stage.send_replace(Progress::Nothing);
-        // Dropping the losing branch kills the window's group.
-        let asked = tokio::select! {
-            biased;
-            () = withdrawn => Err(Ending::Cancelled),
-            asked = timeout(time, self.put(&question, time, began)) => asked.map_err(|_| Ending::Timeout),
+        let over = async {
+            tokio::select! {
+                biased;
+                () = withdrawn => Ending::Cancelled,
+                () = tokio::time::sleep(time) => Ending::Timeout,
+            }
         };
-        let shown = *self.stage.borrow() >= Progress::Shown;
+        tokio::pin!(over);
+        let means = tokio::select! {
+            biased;
+            ending = &mut over => Err(ending),
+            means = self.means() => Ok(means),
+        };
+        let (ending, means) = match means {
+            Ok(means) => {
+                let left = time.saturating_sub(began.elapsed());
+                (self.put(means, &question, left, over).await, means)
+            }
+            Err(Ending::Cancelled) => (Ending::Cancelled, Means::Nothing),
+            Err(_) => (Ending::Undeliverable, Means::Nothing),
+        };
         self.stage.send_replace(Progress::Nothing);
-        asked.unwrap_or_else(|ending| {
-            let means = self.known().unwrap_or(Means::Nothing);
-            let ending = match ending {
-                // What was never on the screen was not left unanswered; and the next question tries the ways again.
-                Ending::Timeout if !shown => {
-                    self.remember(Means::Nothing);
-                    Ending::Undeliverable
-                }
-                other => other,
-            };
-            Asked { ending, means }
-        })
+        if ending == Ending::Undeliverable {
+            // The display may have gone since it was tried: the next question tries again.
+            self.remember(Means::Nothing);
+        }
+        Asked { ending, means }
     }
 }

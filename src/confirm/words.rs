@@ -59,7 +59,10 @@ pub struct TooManyFacts;
 
 impl std::fmt::Display for TooManyFacts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "more than {MOST_FACTS} critical facts do not fit a window")
+        write!(
+            f,
+            "more than {MOST_FACTS} critical facts do not fit a window"
+        )
     }
 }
 
@@ -145,6 +148,17 @@ fn split(host: &Host) -> (String, String) {
 /// What is unusual about a site: no encryption, another port, a private address, letters that may deceive.
 fn note(site: &Site) -> Shown {
     let mut notes = Vec::new();
+    // The gravest first: what comes last is what a small window cuts.
+    match alphabets(site.host()) {
+        Alphabets::Ascii => {}
+        Alphabets::One => {
+            notes.push("a name in letters outside ASCII, shown in its coded form".to_owned());
+        }
+        Alphabets::Mixed => {
+            notes.push("CAUTION: this name mixes alphabets, often to look like another".to_owned());
+        }
+        Alphabets::Unreadable => notes.push("CAUTION: this name cannot be decoded".to_owned()),
+    }
     match site.scheme() {
         Scheme::Https => {}
         Scheme::Http => notes.push("http: not encrypted".to_owned()),
@@ -154,12 +168,6 @@ fn note(site: &Site) -> Shown {
     }
     if site.host().is_private() {
         notes.push("an address on this computer or its network".to_owned());
-    }
-    match alphabets(site.host()) {
-        Alphabets::Ascii => {}
-        Alphabets::One => notes.push("a name in letters outside ASCII, shown in its coded form".to_owned()),
-        Alphabets::Mixed => notes.push("CAUTION: this name mixes alphabets, often to look like another".to_owned()),
-        Alphabets::Unreadable => notes.push("CAUTION: this name cannot be decoded".to_owned()),
     }
     Shown::escape(&notes.join("; "), 240)
 }
@@ -186,17 +194,61 @@ pub const fn title(class: LockClass) -> &'static str {
 macro_rules! sentences {
     ($class:expr, $gesture:literal) => {
         match $class {
-            LockClass::Payment => concat!("The assistant wants to ", $gesture, ". This may move money."),
-            LockClass::Deletion => concat!("The assistant wants to ", $gesture, ". This may delete something for good."),
-            LockClass::Secret => concat!("The assistant wants to ", $gesture, ". This may change a password or key."),
-            LockClass::Grant => concat!("The assistant wants to ", $gesture, ". This may give somebody access."),
-            LockClass::Legal => concat!("The assistant wants to ", $gesture, ". This may bind you to something."),
-            LockClass::Account => concat!("The assistant wants to ", $gesture, ". This may close or change an account."),
-            LockClass::Send => concat!("The assistant wants to ", $gesture, ". This may send something in your name."),
-            LockClass::Upload => concat!("The assistant wants to ", $gesture, ". This may send a file of yours away."),
-            LockClass::CrossSite => concat!("The assistant wants to ", $gesture, ". This takes data from one site to another."),
-            LockClass::PageDialog => concat!("The assistant wants to ", $gesture, ". This answers a question of the page."),
-            LockClass::Credential => concat!("The assistant wants to ", $gesture, ". This uses a stored credential."),
+            LockClass::Payment => concat!(
+                "The assistant wants to ",
+                $gesture,
+                ". This may move money."
+            ),
+            LockClass::Deletion => concat!(
+                "The assistant wants to ",
+                $gesture,
+                ". This may delete something for good."
+            ),
+            LockClass::Secret => concat!(
+                "The assistant wants to ",
+                $gesture,
+                ". This may change a password or key."
+            ),
+            LockClass::Grant => concat!(
+                "The assistant wants to ",
+                $gesture,
+                ". This may give somebody access."
+            ),
+            LockClass::Legal => concat!(
+                "The assistant wants to ",
+                $gesture,
+                ". This may bind you to something."
+            ),
+            LockClass::Account => concat!(
+                "The assistant wants to ",
+                $gesture,
+                ". This may close or change an account."
+            ),
+            LockClass::Send => concat!(
+                "The assistant wants to ",
+                $gesture,
+                ". This may send something in your name."
+            ),
+            LockClass::Upload => concat!(
+                "The assistant wants to ",
+                $gesture,
+                ". This may send a file of yours away."
+            ),
+            LockClass::CrossSite => concat!(
+                "The assistant wants to ",
+                $gesture,
+                ". This takes data from one site to another."
+            ),
+            LockClass::PageDialog => concat!(
+                "The assistant wants to ",
+                $gesture,
+                ". This answers a question of the page."
+            ),
+            LockClass::Credential => concat!(
+                "The assistant wants to ",
+                $gesture,
+                ". This uses a stored credential."
+            ),
         }
     };
 }
@@ -255,7 +307,7 @@ mod tests {
             ),
             (
                 "https://bank.test.login.secure-account-verification-of-the-day.evil.example",
-                "\u{2026}gin.secure-account-verification-of-the-day.",
+                "\u{2026}.secure-account-verification-of-the-day.",
                 "evil.example",
                 "",
             ),
@@ -314,7 +366,10 @@ mod tests {
         for class in LockClass::ALL {
             let sentence = headline(class, &action);
             assert!(sentence.starts_with("The assistant wants to open an address. This "));
-            assert!(sentence.len() < 100 && !title(class).is_empty(), "{sentence}");
+            assert!(
+                sentence.len() < 100 && !title(class).is_empty(),
+                "{sentence}"
+            );
         }
     }
 }

@@ -60,9 +60,7 @@ impl Wake {
         let wake = Rc::clone(self);
         let hidden = Cell::new(false);
         toplevel.connect_state_notify(move |toplevel| {
-            let now = toplevel
-                .state()
-                .intersects(gdk::ToplevelState::MINIMIZED);
+            let now = toplevel.state().intersects(gdk::ToplevelState::MINIMIZED);
             match (hidden.replace(now), now) {
                 (false, true) => wake.go_down(),
                 (true, false) => wake.come_up(),

@@ -30,7 +30,7 @@ impl Screen {
     pub(crate) fn managed(size: &str) -> Self {
         let mut screen = Self::bare(size);
         // The manager announces itself by this property of the root window.
-        let announced = screen.spy("_NET_SUPPORTING_WM_CHECK");
+        let announced = screen.spy();
         screen.manager = Some(
             screen
                 .command("openbox")
@@ -39,7 +39,7 @@ impl Screen {
                 .spawn()
                 .expect("openbox is installed"),
         );
-        announced.until(|line| line.contains("window id"));
+        announced.until(|line| line.starts_with("_NET_SUPPORTING_WM_CHECK(WINDOW)"));
         screen
     }
 
@@ -98,36 +98,59 @@ impl Screen {
 
     /// The visible windows with this exact title.
     pub(crate) fn windows(&self, title: &str) -> Vec<String> {
-        let output = self.run("xdotool", &["search", "--onlyvisible", "--name", &format!("^{title}$")]);
+        let output = self.run(
+            "xdotool",
+            &["search", "--onlyvisible", "--name", &format!("^{title}$")],
+        );
         let text = String::from_utf8(output.stdout).unwrap();
         text.lines().map(str::to_owned).collect()
     }
 
     /// Waits for a visible window with this exact title.
     pub(crate) fn window(&self, title: &str) -> String {
-        let seconds = PATIENCE.as_secs().to_string();
         let name = format!("^{title}$");
-        let output = self.run(
-            "timeout",
-            &[&seconds, "xdotool", "search", "--sync", "--onlyvisible", "--name", &name],
-        );
-        let text = String::from_utf8(output.stdout).unwrap();
-        text.lines().next().unwrap_or_else(|| panic!("no window {title:?}: {output:?}")).to_owned()
+        let sync = [
+            "5",
+            "xdotool",
+            "search",
+            "--sync",
+            "--onlyvisible",
+            "--name",
+            &name,
+        ];
+        let end = Instant::now() + PATIENCE;
+        // The search gives up where any window of the screen is destroyed during it: then it is begun again.
+        while Instant::now() < end {
+            let text = String::from_utf8(self.run("timeout", &sync).stdout).unwrap();
+            if let Some(first) = text.lines().next() {
+                return first.to_owned();
+            }
+        }
+        panic!("no window {title:?}");
     }
 
     /// Where a window is.
     pub(crate) fn place(&self, window: &str) -> Place {
-        let text = self.xdotool(&["getwindowgeometry", "--shell", window]);
+        self.place_if_there(window).expect("the window is there")
+    }
+
+    /// Where a window is, unless it is gone.
+    pub(crate) fn place_if_there(&self, window: &str) -> Option<Place> {
+        // xdotool is wrong about windows that a manager has put into a frame.
+        let output = self.run("xwininfo", &["-id", window]);
+        let text = String::from_utf8(output.stdout).unwrap();
         let of = |name: &str| {
-            let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
-            line.parse().unwrap()
+            let line = text
+                .lines()
+                .find_map(|line| line.trim().strip_prefix(name))?;
+            line.trim().parse().ok()
         };
-        Place {
-            left: of("X="),
-            top: of("Y="),
-            width: of("WIDTH="),
-            height: of("HEIGHT="),
-        }
+        Some(Place {
+            left: of("Absolute upper-left X:")?,
+            top: of("Absolute upper-left Y:")?,
+            width: of("Width:")?,
+            height: of("Height:")?,
+        })
     }
 
     /// Moves the pointer and presses and releases its primary button there.
@@ -146,8 +169,8 @@ impl Screen {
     pub(crate) fn focused(&self, window: &str) {
         if self.manager.is_some() {
             let number: u64 = window.parse().unwrap();
-            let active = self.spy("_NET_ACTIVE_WINDOW");
-            active.until(|line| line.contains(&format!("{number:#x}")));
+            let wanted = format!("_NET_ACTIVE_WINDOW(WINDOW): window id # {number:#x}");
+            self.spy().until(|line| line == wanted);
         } else {
             // Without a manager no property tells it.
             until("the window has the keyboard", || {
@@ -156,9 +179,11 @@ impl Screen {
         }
     }
 
-    /// Asks a window to close, as the window manager's close button does.
+    /// Presses the close button in the frame that the window manager drew.
     pub(crate) fn close(&self, window: &str) {
-        self.xdotool(&["windowquit", window]);
+        assert!(self.manager.is_some());
+        let place = self.place(window);
+        self.click((place.left + place.width - 9, place.top - 9));
     }
 
     /// The process that a window says it belongs to.
@@ -173,10 +198,11 @@ impl Screen {
         assert!(output.status.success(), "{output:?}");
     }
 
-    fn spy(&self, property: &str) -> Spy {
+    /// All properties of the root window: one that does not exist yet cannot be watched by its name.
+    fn spy(&self) -> Spy {
         let mut child = self
             .command("xprop")
-            .args(["-root", "-spy", property])
+            .args(["-root", "-spy"])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -203,7 +229,7 @@ impl Drop for Screen {
     }
 }
 
-/// A property of a window, now and at each change, as events.
+/// The root window's properties, now and at each change, as events.
 struct Spy {
     child: Child,
     lines: mpsc::Receiver<String>,

@@ -63,7 +63,9 @@ async fn the_worst_texts_fit_a_small_screen_and_the_buttons_stay_in_place() {
         let (mut open, id) = scene.asked_and_focused(worst(critical, cap)).await;
         open.reach(Progress::Awake).await;
         let place = scene.screen.place(&id);
-        scene.screen.picture(&pictures().join(format!("worst-{name}.png")));
+        scene
+            .screen
+            .picture(&pictures().join(format!("worst-{name}.png")));
         assert!(place.left >= 0 && place.top >= 0, "{name} {place:?}");
         assert!(place.left + place.width <= 1_024, "{name} {place:?}");
         assert!(place.top + place.height <= 600, "{name} {place:?}");
@@ -82,10 +84,15 @@ async fn an_ordinary_question_looks_the_same_at_every_size_and_scale() {
         let scene = Scene::on(Screen::managed(size), helper(), &[("GDK_SCALE", scale)]);
         let (mut open, id) = scene.asked_and_focused(question()).await;
         open.reach(Progress::Awake).await;
-        scene.screen.picture(&pictures().join(format!("plain-{name}.png")));
+        scene
+            .screen
+            .picture(&pictures().join(format!("plain-{name}.png")));
         let place = scene.screen.place(&id);
         let scale: i32 = scale.parse().unwrap();
-        assert!(place.width <= 1_000 * scale && place.height <= 560 * scale, "{name} {place:?}");
+        assert!(
+            place.width <= 1_000 * scale && place.height <= 560 * scale,
+            "{name} {place:?}"
+        );
         scene.screen.keys(&["Escape"]);
         assert_eq!(open.ending().await, Ending::Denied);
     }
@@ -97,7 +104,9 @@ async fn the_basic_dialog_fits_too() {
         let scene = Scene::on(Screen::managed("1024x600"), no_helper(), &[]);
         let (open, id) = scene.asked_and_focused(asked).await;
         let place = scene.screen.place(&id);
-        scene.screen.picture(&pictures().join(format!("basic-{name}.png")));
+        scene
+            .screen
+            .picture(&pictures().join(format!("basic-{name}.png")));
         assert!(place.left + place.width <= 1_024, "{name} {place:?}");
         assert!(place.top + place.height <= 600, "{name} {place:?}");
         scene.screen.keys(&["Escape"]);

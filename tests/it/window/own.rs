@@ -16,8 +16,13 @@ async fn a_click_after_waking_allows() {
     open.reach(Progress::Awake).await;
     scene.screen.click(scene.allow(&id));
     let asked = open.ended().await;
-    assert_eq!((asked.ending, asked.means), (Ending::Allowed, Means::Window));
-    until("the window is gone", || scene.screen.windows(TITLE).is_empty());
+    assert_eq!(
+        (asked.ending, asked.means),
+        (Ending::Allowed, Means::Window)
+    );
+    until("the window is gone", || {
+        scene.screen.windows(TITLE).is_empty()
+    });
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -56,7 +61,11 @@ async fn allow_wakes_no_sooner_than_a_second_after_the_window_is_up() {
         let shown = Instant::now();
         open.reach(Progress::Awake).await;
         // Both instants are of this side of the pipe; the first may have been noticed a little late.
-        assert!(shown.elapsed() >= WAKE - Duration::from_millis(150), "{:?}", shown.elapsed());
+        assert!(
+            shown.elapsed() >= WAKE - Duration::from_millis(150),
+            "{:?}",
+            shown.elapsed()
+        );
         open.withdraw();
         assert_eq!(open.ending().await, Ending::Cancelled);
     }
@@ -83,15 +92,16 @@ async fn only_a_whole_primary_press_on_allow_counts() {
     for button in ["2", "3", "4", "5", "8", "9"] {
         screen.xdotool(&[&on[..], &["click", button]].concat());
     }
-    // What was done before is handled before this, so an allow by any of it would win.
-    screen.click(scene.deny(&id));
+    scene.deny_if_there(&id);
     assert_eq!(open.ending().await, Ending::Denied);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn enter_space_and_escape_deny_asleep_and_awake() {
     let scene = Scene::own();
-    for key in ["Return", "KP_Enter", "space", "KP_Space", "Escape", "alt+F4"] {
+    for key in [
+        "Return", "KP_Enter", "space", "KP_Space", "Escape", "alt+F4",
+    ] {
         for stage in [Progress::Shown, Progress::Awake] {
             let (mut open, _) = scene.asked_and_focused(question()).await;
             open.reach(stage).await;
@@ -110,7 +120,10 @@ async fn held_keys_never_allow() {
         let open = scene.ask(question_for(Duration::from_secs(5)));
         let ending = open.ending().await;
         scene.screen.xdotool(&["keyup", key]);
-        assert!(matches!(ending, Ending::Denied | Ending::Timeout), "{key} {ending}");
+        assert!(
+            matches!(ending, Ending::Denied | Ending::Timeout),
+            "{key} {ending}"
+        );
         // Pressed in the window and held over the waking.
         let (open, _) = scene.asked_and_focused(question()).await;
         scene.screen.xdotool(&["keydown", key]);
@@ -145,11 +158,7 @@ async fn no_short_sequence_of_keys_allows() {
             let (mut open, id) = scene.asked_and_focused(question()).await;
             open.reach(Progress::Awake).await;
             scene.screen.keys(&keys);
-            // Without the pointer's way in between this denies; a window that has ended already is told by its state.
-            let click = scene.screen.windows(TITLE).first() == Some(&id);
-            if click {
-                scene.screen.click(scene.deny(&id));
-            }
+            scene.deny_if_there(&id);
             assert_eq!(open.ending().await, Ending::Denied, "{keys:?}");
             tried += 1;
             // Only Tab and Shift+Tab surely leave the window open, and Space where it only switches or scrolls.
@@ -168,14 +177,18 @@ async fn no_short_sequence_of_keys_allows() {
 async fn the_keyboards_own_way_takes_a_switch_a_word_and_a_button() {
     let scene = Scene::own();
     let screen = &scene.screen;
-    for (word, wanted) in [("ALLOW", Ending::Allowed), ("ALLO", Ending::Denied), ("ALLOWED", Ending::Denied)] {
+    for (word, wanted) in [
+        ("ALLOW", Ending::Allowed),
+        ("ALLO", Ending::Denied),
+        ("ALLOWED", Ending::Denied),
+    ] {
         let (mut open, id) = scene.asked_and_focused(question()).await;
         open.reach(Progress::Awake).await;
         screen.keys(&["shift+Tab", "space"]);
         screen.xdotool(&["type", "--delay", "30", word]);
         screen.keys(&["Return", "Tab", "space"]);
-        if wanted == Ending::Denied && open.is_open() && !screen.windows(TITLE).is_empty() {
-            screen.click(scene.deny(&id));
+        if wanted == Ending::Denied {
+            scene.deny_if_there(&id);
         }
         assert_eq!(open.ending().await, wanted, "{word}");
     }
@@ -184,9 +197,7 @@ async fn the_keyboards_own_way_takes_a_switch_a_word_and_a_button() {
     screen.keys(&["shift+Tab", "space"]);
     screen.xdotool(&["type", "--delay", "10", "ALLOW"]);
     screen.keys(&["Tab"]);
-    if !screen.windows(TITLE).is_empty() {
-        screen.click(scene.deny(&id));
-    }
+    scene.deny_if_there(&id);
     assert_eq!(open.ending().await, Ending::Denied);
 }
 
@@ -201,7 +212,9 @@ async fn closing_destroying_and_disconnecting_refuse() {
     scene.screen.xdotool(&["windowkill", &id]);
     assert_eq!(open.ending().await, Ending::Crashed);
 
-    let (open, id) = scene.asked_and_focused(question_for(Duration::from_secs(5))).await;
+    let (open, id) = scene
+        .asked_and_focused(question_for(Duration::from_secs(5)))
+        .await;
     scene.screen.xdotool(&["windowclose", &id]); // another client destroys it
     assert_ne!(open.ending().await, Ending::Allowed);
 }
@@ -220,34 +233,50 @@ async fn killing_the_helper_is_a_crash() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_helper_does_not_outlast_the_deadline() {
     let scene = Scene::own();
-    let (open, id) = scene.asked_and_focused(question_for(Duration::from_secs(4))).await;
+    let (open, id) = scene
+        .asked_and_focused(question_for(Duration::from_secs(4)))
+        .await;
     let pid = Pid::from_raw(scene.screen.owner(&id)).unwrap();
     kill_process(pid, Signal::STOP).unwrap();
     assert_eq!(open.ending().await, Ending::Timeout);
-    until("the helper is gone", || rustix::process::test_kill_process(pid).is_err());
+    until("the helper is gone", || {
+        rustix::process::test_kill_process(pid).is_err()
+    });
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn timeout_withdrawal_and_a_dropped_future_leave_no_window() {
     let scene = Scene::own();
     let began = Instant::now();
-    let (open, _) = scene.asked_and_focused(question_for(Duration::from_secs(4))).await;
+    let (open, _) = scene
+        .asked_and_focused(question_for(Duration::from_secs(4)))
+        .await;
     assert_eq!(open.ending().await, Ending::Timeout);
     assert!(began.elapsed() >= Duration::from_secs(4));
-    until("the window is gone", || scene.screen.windows(TITLE).is_empty());
+    until("the window is gone", || {
+        scene.screen.windows(TITLE).is_empty()
+    });
 
     let (mut open, id) = scene.asked_and_focused(question()).await;
     let pid = Pid::from_raw(scene.screen.owner(&id)).unwrap();
     open.withdraw();
     assert_eq!(open.ending().await, Ending::Cancelled);
-    until("the window is gone", || scene.screen.windows(TITLE).is_empty());
-    until("the helper is gone", || rustix::process::test_kill_process(pid).is_err());
+    until("the window is gone", || {
+        scene.screen.windows(TITLE).is_empty()
+    });
+    until("the helper is gone", || {
+        rustix::process::test_kill_process(pid).is_err()
+    });
 
     let (open, id) = scene.asked_and_focused(question()).await;
     let pid = Pid::from_raw(scene.screen.owner(&id)).unwrap();
     open.drop_it();
-    until("the window is gone", || scene.screen.windows(TITLE).is_empty());
-    until("the helper is gone", || rustix::process::test_kill_process(pid).is_err());
+    until("the window is gone", || {
+        scene.screen.windows(TITLE).is_empty()
+    });
+    until("the helper is gone", || {
+        rustix::process::test_kill_process(pid).is_err()
+    });
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -279,7 +308,10 @@ async fn no_display_is_undeliverable_and_tried_again_for_the_next_question() {
     let asked = super::scene::open(&window, question()).ended().await;
     assert_eq!(asked.ending, Ending::Undeliverable);
     let asked = super::scene::open(&window, question()).ended().await;
-    assert_eq!((asked.ending, asked.means), (Ending::Undeliverable, Means::Nothing));
+    assert_eq!(
+        (asked.ending, asked.means),
+        (Ending::Undeliverable, Means::Nothing)
+    );
 
     let screen = Screen::again(&display, "1024x600");
     let scene = Scene { screen, window };

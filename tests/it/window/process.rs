@@ -41,7 +41,9 @@ fn fake(body: &str, more: &[(&str, &str)]) -> Fake {
 
 async fn ending(body: &str) -> Ending {
     let fake = fake(body, &[]);
-    let asked = open(&fake.window, question_for(Duration::from_secs(20))).ended().await;
+    let asked = open(&fake.window, question_for(Duration::from_secs(20)))
+        .ended()
+        .await;
     assert_eq!(asked.means, Means::Window);
     asked.ending
 }
@@ -49,8 +51,14 @@ async fn ending(body: &str) -> Ending {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_exact_answer_with_its_code_allows_and_nothing_else() {
     // The control: the same shell can allow, so the refusals below are not for another reason.
-    assert_eq!(ending("sleep 1.1; echo \"$yes\"; exit 80").await, Ending::Allowed);
-    assert_eq!(ending("echo \"deny $nonce $digest\"; exit 81").await, Ending::Denied);
+    assert_eq!(
+        ending("sleep 1.1; echo \"$yes\"; exit 80").await,
+        Ending::Allowed
+    );
+    assert_eq!(
+        ending("echo \"deny $nonce $digest\"; exit 81").await,
+        Ending::Denied
+    );
     for body in [
         "sleep 1.1; echo \"$yes\"; exit 0",
         "sleep 1.1; echo \"$yes\"; exit 1",
@@ -87,21 +95,31 @@ async fn an_allow_faster_than_any_window_is_refused() {
 async fn a_flood_ends_at_once_and_silence_at_the_deadline() {
     let began = Instant::now();
     assert_eq!(ending("yes").await, Ending::Crashed);
-    assert_eq!(ending("head -c 5000 /dev/zero; sleep 600").await, Ending::Crashed);
+    assert_eq!(
+        ending("head -c 5000 /dev/zero; sleep 600").await,
+        Ending::Crashed
+    );
     assert!(began.elapsed() < Duration::from_secs(15));
 
     let fake = fake("echo \"shown $nonce\"; exec >&-; sleep 600", &[]);
-    let asked = open(&fake.window, question_for(Duration::from_secs(1))).ended().await;
+    let asked = open(&fake.window, question_for(Duration::from_secs(1)))
+        .ended()
+        .await;
     assert_eq!(asked.ending, Ending::Timeout);
     // What never said that it was shown was not left unanswered.
     let fake = self::fake("sleep 600", &[]);
-    let asked = open(&fake.window, question_for(Duration::from_secs(1))).ended().await;
+    let asked = open(&fake.window, question_for(Duration::from_secs(1)))
+        .ended()
+        .await;
     assert_eq!(asked.ending, Ending::Undeliverable);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_grandchild_is_killed_with_its_group() {
-    let fake = fake("sleep 600 & echo $! > \"$HOME/pid\"; echo \"deny $nonce $digest\"; exit 81", &[]);
+    let fake = fake(
+        "sleep 600 & echo $! > \"$HOME/pid\"; echo \"deny $nonce $digest\"; exit 81",
+        &[],
+    );
     // The grandchild holds the pipe open; the answer is still taken when the leader has ended.
     let home = fake.directory.path().to_owned();
     let window = Window::new(
@@ -119,7 +137,13 @@ async fn a_grandchild_is_killed_with_its_group() {
 /// A zombie that nobody reaps (the test's init may not) is as good as gone.
 fn alive(pid: Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
-    stat.is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
+    stat.is_ok_and(|stat| {
+        !stat
+            .rsplit(')')
+            .next()
+            .unwrap_or_default()
+            .starts_with(" Z")
+    })
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,26 +165,50 @@ read -r more; echo over > \"$HOME/over\"";
         server(),
         surroundings(":nowhere", &more),
     );
-    let asked = open(&Arc::new(window), question_for(Duration::from_secs(2))).ended().await;
+    let asked = open(&Arc::new(window), question_for(Duration::from_secs(2)))
+        .ended()
+        .await;
     assert_eq!(asked.ending, Ending::Undeliverable);
     let read = |name: &str| std::fs::read_to_string(home.join(name)).unwrap();
     let environ = read("environ");
-    let mut names: Vec<_> = environ.lines().filter_map(|line| line.split('=').next()).collect();
+    let mut names: Vec<_> = environ
+        .lines()
+        .filter_map(|line| line.split('=').next())
+        .collect();
     names.sort_unstable();
     names.dedup();
     assert_eq!(
         names,
-        ["DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "GSK_RENDERER", "HOME", "LANG", "LC_TIME", "PATH"]
+        [
+            "DBUS_SESSION_BUS_ADDRESS",
+            "DISPLAY",
+            "GSK_RENDERER",
+            "HOME",
+            "LANG",
+            "LC_TIME",
+            "PATH"
+        ]
     );
     assert!(environ.lines().any(|line| line == "PATH=/usr/bin:/bin"));
     assert_eq!(read("pwd"), "/\n");
     let group = read("group");
     let (pid, pgid) = group.trim().split_once(' ').unwrap();
     assert_eq!(pid, pgid);
-    let files: Vec<u32> = read("files").lines().map(|name| name.parse().unwrap()).collect();
-    // 0, 1 and 2; the shell keeps its script at 10 or 255.
-    assert!(files.iter().all(|fd| [0, 1, 2, 10, 255].contains(fd)), "{files:?}");
-    assert!(!home.join("over").exists(), "the input was closed before the deadline");
+    // Nothing open but its pipes, what its shell keeps, and what this test was itself started with.
+    let control = Command::new("/bin/sh")
+        .args(["-c", "ls /proc/$$/fd"])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let control = String::from_utf8(control.stdout).unwrap();
+    for fd in read("files").lines() {
+        let known = ["0", "1", "2", "10", "11", "12"].contains(&fd);
+        assert!(known || control.lines().any(|line| line == fd), "{fd}");
+    }
+    assert!(
+        !home.join("over").exists(),
+        "the input was closed before the deadline"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -168,11 +216,27 @@ async fn programs_first_on_the_path_are_never_run() {
     let directory = tempfile::tempdir().unwrap();
     let traps = directory.path();
     let mark = traps.join("mark");
-    for name in ["zenity", "countersign-window", "countersign", "kdialog", "dbus-launch"] {
-        let path = script(traps, &format!("echo {name} >> '{}'; exit 0", mark.display()));
+    for name in [
+        "zenity",
+        "countersign-window",
+        "countersign",
+        "kdialog",
+        "dbus-launch",
+    ] {
+        let path = script(
+            traps,
+            &format!("echo {name} >> '{}'; exit 0", mark.display()),
+        );
         // `script` answers the probe before its body: here that would hide a run.
         let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(&path, text.lines().filter(|l| !l.contains("--probe")).collect::<Vec<_>>().join("\n")).unwrap();
+        std::fs::write(
+            &path,
+            text.lines()
+                .filter(|l| !l.contains("--probe"))
+                .collect::<Vec<_>>()
+                .join("\n"),
+        )
+        .unwrap();
         std::fs::rename(&path, traps.join(name)).unwrap();
     }
     // The control: the trap does spring when it is run.
@@ -187,7 +251,11 @@ async fn programs_first_on_the_path_are_never_run() {
         scene.screen.keys(&["Escape"]);
         assert_eq!(open.ending().await, Ending::Denied);
     }
-    assert!(!mark.exists(), "{}", std::fs::read_to_string(&mark).unwrap_or_default());
+    assert!(
+        !mark.exists(),
+        "{}",
+        std::fs::read_to_string(&mark).unwrap_or_default()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -202,7 +270,10 @@ async fn a_helper_that_others_can_change_is_not_run() {
         assert_eq!(seen.window, Err(Obstacle::Writable));
         assert_eq!(seen.basic, Err(Obstacle::NoDisplay));
         let asked = open(&fake.window, question()).ended().await;
-        assert_eq!((asked.ending, asked.means), (Ending::Undeliverable, Means::Nothing));
+        assert_eq!(
+            (asked.ending, asked.means),
+            (Ending::Undeliverable, Means::Nothing)
+        );
     }
 }
 
@@ -217,7 +288,10 @@ async fn a_helper_that_does_not_run_gives_way_to_the_basic_dialog() {
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let window = Window::new(program, server(), surroundings(screen.display(), &[]));
     let seen = window.examine().await;
-    assert_eq!((seen.means, seen.window), (Means::Basic, Err(Obstacle::DoesNotRun)));
+    assert_eq!(
+        (seen.means, seen.window),
+        (Means::Basic, Err(Obstacle::DoesNotRun))
+    );
 }
 
 const PARENT: &str = "COUNTERSIGN_TEST_PARENT";
@@ -251,7 +325,11 @@ async fn a_killed_asker_leaves_no_window() {
 
 fn asker(screen: &Screen, helper: &Path) -> std::process::Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "window::process::an_asker_to_be_killed", "--ignored"])
+        .args([
+            "--exact",
+            "window::process::an_asker_to_be_killed",
+            "--ignored",
+        ])
         .env(PARENT, format!("{} {}", screen.display(), helper.display()))
         .stdin(Stdio::null())
         .stdout(Stdio::null())

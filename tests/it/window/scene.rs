@@ -16,7 +16,7 @@ use countersign::gate::consent::{Ask as _, Asked};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
-use crate::support::x::{PATIENCE, Screen};
+use crate::support::x::{PATIENCE, Place, Screen};
 
 /// The title of both the window and the dialog.
 pub(crate) const TITLE: &str = "countersign asks you";
@@ -85,18 +85,25 @@ impl Scene {
 
     /// Where Allow's middle is.
     pub(crate) fn allow(&self, id: &str) -> (i32, i32) {
-        self.corner(id, ALLOW_AT)
+        corner(self.screen.place(id), ALLOW_AT)
     }
 
     /// Where Deny's middle is.
     pub(crate) fn deny(&self, id: &str) -> (i32, i32) {
-        self.corner(id, DENY_AT)
+        corner(self.screen.place(id), DENY_AT)
     }
 
-    fn corner(&self, id: &str, (x, y): (i32, i32)) -> (i32, i32) {
-        let place = self.screen.place(id);
-        (place.left + place.width - x, place.top + place.height - y)
+    /// Clicks Deny unless the window has gone. What was done to the window before is handled before this click, so an
+    /// allow by any of it would win.
+    pub(crate) fn deny_if_there(&self, id: &str) {
+        if let Some(place) = self.screen.place_if_there(id) {
+            self.screen.click(corner(place, DENY_AT));
+        }
     }
+}
+
+fn corner(place: Place, (x, y): (i32, i32)) -> (i32, i32) {
+    (place.left + place.width - x, place.top + place.height - y)
 }
 
 /// What the asker was started with: a display, a home, and things that must not get through.
