@@ -14,6 +14,8 @@
     )
 )]
 
+/// The window: how a person is asked, and what counts as an answer.
+pub mod confirm;
 /// The words of the trade: marks, sites, texts, actions.
 pub mod domain;
 /// The table of codes; refusals and faults.

@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 //! Everything that runs against the real thing: one crate, one link.
 
 #![allow(
@@ -10,3 +11,16 @@
 )]
 
 mod endpoint;
+=======
+//! The one integration-test crate.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic
+)]
+
+mod support;
+mod window;
+>>>>>>> window

@@ -1,0 +1,3 @@
+//! What several rooms of tests need.
+
+pub(crate) mod x;
