@@ -14,6 +14,8 @@
     )
 )]
 
+/// The operator's side: the commands a person types.
+pub mod cli;
 /// The words of the trade: marks, sites, texts, actions.
 pub mod domain;
 /// The table of codes; refusals and faults.
