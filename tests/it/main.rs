@@ -1,4 +1,5 @@
 <<<<<<< HEAD
+<<<<<<< HEAD
 //! Everything that runs against the real thing: one crate, one link.
 
 #![allow(
@@ -15,12 +16,22 @@ mod endpoint;
 //! The one integration-test crate.
 
 #![allow(
+=======
+//! The one integration-test crate.
+
+#![allow(
+>>>>>>> bootstrap
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic
 )]
 
+<<<<<<< HEAD
 mod support;
 mod window;
 >>>>>>> window
+=======
+mod harness;
+mod support;
+>>>>>>> bootstrap
