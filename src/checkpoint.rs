@@ -3,7 +3,17 @@
 
 /// The points of a locked action, in order.
 pub const POINTS: [&str; 12] = [
-    "admitted", "aimed", "held", "asked", "answered", "second-look", "intent", "armed", "pressed", "released", "settled",
+    "admitted",
+    "aimed",
+    "held",
+    "asked",
+    "answered",
+    "second-look",
+    "intent",
+    "armed",
+    "pressed",
+    "released",
+    "settled",
     "captured",
 ];
 
@@ -14,7 +24,8 @@ pub const POINTS: [&str; 12] = [
 pub fn reached(point: &'static str) {
     let named = |variable: &str| std::env::var_os(variable).is_some_and(|value| value == point);
     if named("COUNTERSIGN_DEBUG_KILL_AT") {
-        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+        let _ =
+            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     }
     if named("COUNTERSIGN_DEBUG_PANIC_AT") {
         panic!("forced at {point}");

@@ -119,7 +119,9 @@ pub struct Choice {
 
 impl Page {
     async fn act(&self, act: &Act<'_>) -> Result<Value, Refusal> {
-        self.act_within(act, CALL).await.map_err(|error| self.refusal(&error))
+        self.act_within(act, CALL)
+            .await
+            .map_err(|error| self.refusal(&error))
     }
 
     async fn act_within(&self, act: &impl Method, within: Duration) -> Result<Value, WireError> {
@@ -132,7 +134,9 @@ impl Page {
     /// Where the tab or the node is gone.
     pub async fn bring_into_view(&self, handle: &Handle) -> Result<(), Refusal> {
         let world = self.world()?;
-        let _: bool = self.value(&world, script::INTO_VIEW, Some(handle), Vec::new()).await?;
+        let _: bool = self
+            .value(&world, script::INTO_VIEW, Some(handle), Vec::new())
+            .await?;
         self.frames_drawn().await
     }
 
@@ -159,7 +163,9 @@ impl Page {
             covered: bool,
         }
         let world = self.world()?;
-        let found: Found = self.value(&world, script::POINT, Some(handle), Vec::new()).await?;
+        let found: Found = self
+            .value(&world, script::POINT, Some(handle), Vec::new())
+            .await?;
         if let (Some(x), Some(y)) = (found.x, found.y) {
             return Ok(Hit::At(Point { x, y }));
         }
@@ -167,10 +173,16 @@ impl Page {
             return Ok(Hit::OutOfSight);
         }
         let cover = self.object(&world, script::COVER, None, Vec::new()).await?;
-        let Some(cover) = cover.map(Handle) else { return Ok(Hit::Covered(None)) };
-        let serial: u64 = self.value(&world, script::SERIAL, Some(&cover), Vec::new()).await?;
+        let Some(cover) = cover.map(Handle) else {
+            return Ok(Hit::Covered(None));
+        };
+        let serial: u64 = self
+            .value(&world, script::SERIAL, Some(&cover), Vec::new())
+            .await?;
         let backend = self.describe(&cover.0).await?.backend();
-        Ok(Hit::Covered(Some(self.element_key(&world, serial, backend))))
+        Ok(Hit::Covered(Some(
+            self.element_key(&world, serial, backend),
+        )))
     }
 
     /// Arms the guard in every frame and begins to hold documents.
@@ -184,12 +196,21 @@ impl Page {
         pressing: Option<&str>,
     ) -> Result<Armed<'a>, Refusal> {
         let top = self.world()?;
-        let owner = self.object(&top, script::FRAME_OWNER, Some(handle), Vec::new()).await?;
+        let owner = self
+            .object(&top, script::FRAME_OWNER, Some(handle), Vec::new())
+            .await?;
         let (own, target) = match owner {
             None => (top.clone(), handle.clone()),
             Some(owner) => {
-                let frame = self.describe(&owner).await?.frame_id.ok_or(Code::GuardNotLive)?;
-                let world = self.hub.frame_world(self.tab, &frame).ok_or(Code::GuardNotLive)?;
+                let frame = self
+                    .describe(&owner)
+                    .await?
+                    .frame_id
+                    .ok_or(Code::GuardNotLive)?;
+                let world = self
+                    .hub
+                    .frame_world(self.tab, &frame)
+                    .ok_or(Code::GuardNotLive)?;
                 let target = self.resolve(key, &world).await?;
                 (world, target)
             }
@@ -198,18 +219,32 @@ impl Page {
         let nonce = nonce()?;
         let frames = self.hub.frames(self.tab);
         let worlds: Vec<World> = frames.into_iter().filter_map(|(_, world)| world).collect();
-        let mut armed = Armed { page: self, worlds, open: true };
-        let others = armed.worlds.iter().filter(|world| world.unique != own.unique);
+        let mut armed = Armed {
+            page: self,
+            worlds,
+            open: true,
+        };
+        let others = armed
+            .worlds
+            .iter()
+            .filter(|world| world.unique != own.unique);
         let empty = join_all(others.map(|world| {
             let nonce = &nonce;
             async move {
                 let arguments = vec![Argument::Value(json!(nonce))];
-                self.value::<bool>(world, script::ARM_EMPTY, None, arguments).await
+                self.value::<bool>(world, script::ARM_EMPTY, None, arguments)
+                    .await
             }
         }));
-        let arguments = vec![Argument::Value(json!(nonce)), Argument::Value(json!(pressing))];
+        let arguments = vec![
+            Argument::Value(json!(nonce)),
+            Argument::Value(json!(pressing)),
+        ];
         // Frames whose guard is not live stay dangerous only through what they ask for, and that is held.
-        let (live, _) = tokio::join!(self.value::<bool>(&own, script::ARM, Some(&target), arguments), empty);
+        let (live, _) = tokio::join!(
+            self.value::<bool>(&own, script::ARM, Some(&target), arguments),
+            empty
+        );
         match live {
             Ok(true) => Ok(armed),
             Ok(false) | Err(_) => {
@@ -226,7 +261,10 @@ impl Page {
             object_group: "countersign",
         };
         let resolved: Value = self.wire_on(&world.session, &resolve, CALL).await?;
-        let id = resolved.pointer("/object/objectId").and_then(Value::as_str).ok_or(Code::Stale)?;
+        let id = resolved
+            .pointer("/object/objectId")
+            .and_then(Value::as_str)
+            .ok_or(Code::Stale)?;
         Ok(Handle(id.to_owned()))
     }
 
@@ -235,7 +273,9 @@ impl Page {
     /// # Errors
     /// Where the tab is gone or silent.
     pub async fn pointer_to(&self, at: Point) -> Result<(), Refusal> {
-        self.act(&mouse("mouseMoved", at, "none", 0, 0)).await.map(drop)
+        self.act(&mouse("mouseMoved", at, "none", 0, 0))
+            .await
+            .map(drop)
     }
 
     /// Presses the primary button.
@@ -243,7 +283,9 @@ impl Page {
     /// # Errors
     /// Where the tab is gone or silent; the effect is then not known.
     pub async fn press(&self, at: Point) -> Result<(), Refusal> {
-        self.act(&mouse("mousePressed", at, "left", 1, 1)).await.map(drop)
+        self.act(&mouse("mousePressed", at, "left", 1, 1))
+            .await
+            .map(drop)
     }
 
     /// Releases it.
@@ -251,7 +293,9 @@ impl Page {
     /// # Errors
     /// Where the tab is gone or silent; the effect is then not known.
     pub async fn release_button(&self, at: Point) -> Result<(), Refusal> {
-        self.act(&mouse("mouseReleased", at, "left", 0, 1)).await.map(drop)
+        self.act(&mouse("mouseReleased", at, "left", 0, 1))
+            .await
+            .map(drop)
     }
 
     /// Gives an element the focus and says whether it has it.
@@ -259,7 +303,15 @@ impl Page {
     /// # Errors
     /// Where the tab or the node is gone.
     pub async fn focus(&self, handle: &Handle) -> Result<bool, Refusal> {
-        match self.act_within(&Act::Focus { object_id: &handle.0 }, CALL).await {
+        match self
+            .act_within(
+                &Act::Focus {
+                    object_id: &handle.0,
+                },
+                CALL,
+            )
+            .await
+        {
             Ok(_) => self.has_focus(handle).await,
             // "Element is not focusable".
             Err(WireError::Refused(..)) => Ok(false),
@@ -273,7 +325,8 @@ impl Page {
     /// Where the tab or the node is gone.
     pub async fn has_focus(&self, handle: &Handle) -> Result<bool, Refusal> {
         let world = self.world()?;
-        self.value(&world, script::HAS_FOCUS, Some(handle), Vec::new()).await
+        self.value(&world, script::HAS_FOCUS, Some(handle), Vec::new())
+            .await
     }
 
     /// Selects what a field holds; false where the focus is elsewhere.
@@ -282,7 +335,8 @@ impl Page {
     /// Where the tab or the node is gone.
     pub async fn select_all(&self, handle: &Handle) -> Result<bool, Refusal> {
         let world = self.world()?;
-        self.value(&world, script::SELECT_ALL, Some(handle), Vec::new()).await
+        self.value(&world, script::SELECT_ALL, Some(handle), Vec::new())
+            .await
     }
 
     /// Commits text into what has the focus.
@@ -298,8 +352,14 @@ impl Page {
     /// # Errors
     /// Where the tab is gone or silent.
     pub async fn press_key(&self, chord: &Chord) -> Result<(), Refusal> {
-        let modifiers = chord.modifiers().iter().fold(0, |bits, modifier| bits | modifier.bit());
-        let strong = chord.modifiers().iter().any(|modifier| *modifier != Modifier::Shift);
+        let modifiers = chord
+            .modifiers()
+            .iter()
+            .fold(0, |bits, modifier| bits | modifier.bit());
+        let strong = chord
+            .modifiers()
+            .iter()
+            .any(|modifier| *modifier != Modifier::Shift);
         let mut own = [0_u8; 4];
         let (key, code, virtual_code, text) = match chord.key() {
             Key::Named(named) => {
@@ -314,16 +374,39 @@ impl Page {
                     '0'..='9' => format!("Digit{c}"),
                     _ => String::new(),
                 };
-                let virtual_code = if c.is_ascii_alphanumeric() { upper as u16 } else { 0 };
+                let virtual_code = if c.is_ascii_alphanumeric() {
+                    upper as u16
+                } else {
+                    0
+                };
                 (text, code, virtual_code, text)
             }
         };
         let text = (!text.is_empty() && !strong).then_some(text);
-        let event = |r#type| Act::Key { r#type, key, code: &code, text, windows_virtual_key_code: virtual_code, modifiers };
-        self.act(&event(if text.is_some() { "keyDown" } else { "rawKeyDown" })).await?;
-        self.act(&Act::Key { r#type: "keyUp", key, code: &code, text: None, windows_virtual_key_code: virtual_code, modifiers })
-            .await
-            .map(drop)
+        let event = |r#type| Act::Key {
+            r#type,
+            key,
+            code: &code,
+            text,
+            windows_virtual_key_code: virtual_code,
+            modifiers,
+        };
+        self.act(&event(if text.is_some() {
+            "keyDown"
+        } else {
+            "rawKeyDown"
+        }))
+        .await?;
+        self.act(&Act::Key {
+            r#type: "keyUp",
+            key,
+            code: &code,
+            text: None,
+            windows_virtual_key_code: virtual_code,
+            modifiers,
+        })
+        .await
+        .map(drop)
     }
 
     /// Whether a field holds exactly this text.
@@ -332,7 +415,13 @@ impl Page {
     /// Where the tab or the node is gone.
     pub async fn holds(&self, handle: &Handle, text: &str) -> Result<Held, Refusal> {
         let world = self.world()?;
-        self.value(&world, script::HOLDS, Some(handle), vec![Argument::Value(json!(text))]).await
+        self.value(
+            &world,
+            script::HOLDS,
+            Some(handle),
+            vec![Argument::Value(json!(text))],
+        )
+        .await
     }
 
     /// Sets a field that has no text to type into: dates, times, colours, ranges.
@@ -341,17 +430,31 @@ impl Page {
     /// Where the tab or the node is gone.
     pub async fn set_value(&self, handle: &Handle, text: &str) -> Result<Held, Refusal> {
         let world = self.world()?;
-        self.value(&world, script::SET_VALUE, Some(handle), vec![Argument::Value(json!(text))]).await
+        self.value(
+            &world,
+            script::SET_VALUE,
+            Some(handle),
+            vec![Argument::Value(json!(text))],
+        )
+        .await
     }
 
     /// Whether options of a select can be chosen; touches nothing.
     ///
     /// # Errors
     /// Where the tab or the node is gone.
-    pub async fn can_choose(&self, handle: &Handle, options: &[Untrusted]) -> Result<Choice, Refusal> {
+    pub async fn can_choose(
+        &self,
+        handle: &Handle,
+        options: &[Untrusted],
+    ) -> Result<Choice, Refusal> {
         let world = self.world()?;
-        let wanted = options.iter().map(|option| Argument::Value(json!(option.raw()))).collect();
-        self.value(&world, script::CAN_CHOOSE, Some(handle), wanted).await
+        let wanted = options
+            .iter()
+            .map(|option| Argument::Value(json!(option.raw())))
+            .collect();
+        self.value(&world, script::CAN_CHOOSE, Some(handle), wanted)
+            .await
     }
 
     /// Chooses options of a select.
@@ -360,15 +463,24 @@ impl Page {
     /// Where the tab or the node is gone.
     pub async fn choose(&self, handle: &Handle, options: &[Untrusted]) -> Result<Held, Refusal> {
         let world = self.world()?;
-        let wanted = options.iter().map(|option| Argument::Value(json!(option.raw()))).collect();
-        self.value(&world, script::CHOOSE, Some(handle), wanted).await
+        let wanted = options
+            .iter()
+            .map(|option| Argument::Value(json!(option.raw())))
+            .collect();
+        self.value(&world, script::CHOOSE, Some(handle), wanted)
+            .await
     }
 
     /// Scrolls the box around an element, or the page; says whether anything moved.
     ///
     /// # Errors
     /// Where the tab or the node is gone.
-    pub async fn scroll(&self, handle: Option<&Handle>, direction: Direction, screens: u8) -> Result<bool, Refusal> {
+    pub async fn scroll(
+        &self,
+        handle: Option<&Handle>,
+        direction: Direction,
+        screens: u8,
+    ) -> Result<bool, Refusal> {
         #[derive(Deserialize)]
         struct Moved {
             moved: bool,
@@ -382,7 +494,11 @@ impl Page {
         };
         let world = self.world()?;
         let arguments = vec![Argument::Value(json!(dx)), Argument::Value(json!(dy))];
-        let script = if handle.is_some() { script::SCROLL } else { script::SCROLL_PAGE };
+        let script = if handle.is_some() {
+            script::SCROLL
+        } else {
+            script::SCROLL_PAGE
+        };
         let moved: Moved = self.value(&world, script, handle, arguments).await?;
         self.frames_drawn().await?;
         Ok(moved.moved)
@@ -393,10 +509,20 @@ impl Page {
     /// # Errors
     /// [`Code::DepartureStopped`] where it led off the list, [`Code::LoadFailed`] where nothing came.
     pub async fn go(&self, address: &Address) -> Result<Went, Refusal> {
-        match self.act_within(&Act::Navigate { url: address.as_str() }, CALL).await {
+        match self
+            .act_within(
+                &Act::Navigate {
+                    url: address.as_str(),
+                },
+                CALL,
+            )
+            .await
+        {
             Ok(answer) => match answer.get("errorText").and_then(Value::as_str) {
                 None => Ok(Went::Committed),
-                Some("net::ERR_ABORTED") if answer.get("isDownload").and_then(Value::as_bool) == Some(true) => {
+                Some("net::ERR_ABORTED")
+                    if answer.get("isDownload").and_then(Value::as_bool) == Some(true) =>
+                {
                     Ok(Went::Download)
                 }
                 Some("net::ERR_ABORTED") => Ok(Went::Stopped),
@@ -412,7 +538,11 @@ impl Page {
     /// # Errors
     /// Where the tab is gone or silent.
     pub async fn step(&self, step: &Step) -> Result<(), Refusal> {
-        self.act(&Act::HistoryEntry { entry_id: step.entry() }).await.map(drop)
+        self.act(&Act::HistoryEntry {
+            entry_id: step.entry(),
+        })
+        .await
+        .map(drop)
     }
 
     /// Closes the tab.
@@ -422,7 +552,11 @@ impl Page {
     pub async fn close(&self) -> Result<(), Refusal> {
         let (_, target) = self.hub.session(self.tab).ok_or(Code::TabClosed)?;
         let close = Protect::CloseTarget { target_id: &target };
-        self.hub.wire.call::<Value>(None, &close, CALL).await.map_err(|error| self.refusal(&error))?;
+        self.hub
+            .wire
+            .call::<Value>(None, &close, CALL)
+            .await
+            .map_err(|error| self.refusal(&error))?;
         let _ = self.hub.until(self.tab, CALL, |_| false).await;
         Ok(())
     }
@@ -440,22 +574,28 @@ impl Armed<'_> {
             passed: Vec<String>,
         }
         let page = self.page;
-        let reports = join_all(
-            self.worlds.iter().map(|world| async move { page.value::<One>(world, script::REPORT, None, Vec::new()).await }),
-        );
-        reports.await.into_iter().flatten().fold(GuardReport::default(), |mut all, one| {
-            all.blocked += one.blocked;
-            all.passed.extend(one.passed);
-            all
-        })
+        let reports = join_all(self.worlds.iter().map(|world| async move {
+            page.value::<One>(world, script::REPORT, None, Vec::new())
+                .await
+        }));
+        reports
+            .await
+            .into_iter()
+            .flatten()
+            .fold(GuardReport::default(), |mut all, one| {
+                all.blocked += one.blocked;
+                all.passed.extend(one.passed);
+                all
+            })
     }
 
     /// Puts the guards to rest and lets held documents go on to the site check, or refuses them.
     pub async fn finish(&mut self, landed: Landed) {
         let page = self.page;
-        join_all(
-            self.worlds.iter().map(|world| async move { page.value::<bool>(world, script::DISARM, None, Vec::new()).await }),
-        )
+        join_all(self.worlds.iter().map(|world| async move {
+            page.value::<bool>(world, script::DISARM, None, Vec::new())
+                .await
+        }))
         .await;
         self.open = false;
         page.hub.release(page.tab, landed);
@@ -496,12 +636,18 @@ pub async fn open_tab(browser: &Browser) -> Result<TabId, Refusal> {
     }
     let hub = browser.hub();
     let expected = hub.expect_tab();
-    let create = Act::Create { url: "about:blank", new_window: true, background: true };
+    let create = Act::Create {
+        url: "about:blank",
+        new_window: true,
+        background: true,
+    };
     let lost = |error: WireError| match error {
         WireError::Lost => Refusal::new(Code::ConnectionLost),
         WireError::Timeout(_) => Refusal::new(Code::NoAnswer),
         WireError::Refused(..) | WireError::Malformed(_) => {
-            Fault::internal("a tab could not be opened").because(error).into()
+            Fault::internal("a tab could not be opened")
+                .because(error)
+                .into()
         }
     };
     let created: Created = hub.wire.call(None, &create, CALL).await.map_err(lost)?;
@@ -511,11 +657,28 @@ pub async fn open_tab(browser: &Browser) -> Result<TabId, Refusal> {
 /// Whether a field is written by setting its value rather than by typing.
 #[must_use]
 pub fn is_set_not_typed(kind: &str, state: &ControlState) -> bool {
-    !state.editable && matches!(kind, "date" | "time" | "datetime-local" | "month" | "week" | "color" | "range")
+    !state.editable
+        && matches!(
+            kind,
+            "date" | "time" | "datetime-local" | "month" | "week" | "color" | "range"
+        )
 }
 
-const fn mouse(r#type: &'static str, at: Point, button: &'static str, buttons: u8, click_count: u8) -> Act<'static> {
-    Act::Mouse { r#type, x: at.x, y: at.y, button, buttons, click_count }
+const fn mouse(
+    r#type: &'static str,
+    at: Point,
+    button: &'static str,
+    buttons: u8,
+    click_count: u8,
+) -> Act<'static> {
+    Act::Mouse {
+        r#type,
+        x: at.x,
+        y: at.y,
+        button,
+        buttons,
+        click_count,
+    }
 }
 
 /// A name no page can know, for the guard's proof that it runs.

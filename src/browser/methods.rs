@@ -115,7 +115,10 @@ mod tests {
 
     #[test]
     fn a_method_serialises_as_the_protocol_spells_it() {
-        let call = Observe::DescribeNode { object_id: "1.2.3", depth: 0 };
+        let call = Observe::DescribeNode {
+            object_id: "1.2.3",
+            depth: 0,
+        };
         assert_eq!(
             serde_json::to_value(&call).unwrap(),
             serde_json::json!({"method": "DOM.describeNode", "params": {"objectId": "1.2.3", "depth": 0}})
@@ -126,10 +129,24 @@ mod tests {
     fn the_classes_share_no_method() {
         let acting = crate::browser::input::ACTING;
         for name in Observe::NAMES {
-            assert!(!Protect::NAMES.contains(name) && !acting.contains(name), "{name}");
+            assert!(
+                !Protect::NAMES.contains(name) && !acting.contains(name),
+                "{name}"
+            );
         }
-        for never in ["Runtime.evaluate", "Network.getCookies", "Storage.getCookies", "Page.setDownloadBehavior", "Network.getResponseBody"] {
-            assert!(![Observe::NAMES, Protect::NAMES, acting].concat().contains(&never), "{never}");
+        for never in [
+            "Runtime.evaluate",
+            "Network.getCookies",
+            "Storage.getCookies",
+            "Page.setDownloadBehavior",
+            "Network.getResponseBody",
+        ] {
+            assert!(
+                ![Observe::NAMES, Protect::NAMES, acting]
+                    .concat()
+                    .contains(&never),
+                "{never}"
+            );
         }
     }
 }

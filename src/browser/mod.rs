@@ -60,10 +60,17 @@ impl Browser {
             tracing::warn!("attaching failed: {error}");
             Refusal::new(Code::BrowserAbsent)
         };
-        let (wire, events) = Wire::connect(address, &endpoint.websocket_url()).await.map_err(refused)?;
+        let (wire, events) = Wire::connect(address, &endpoint.websocket_url())
+            .await
+            .map_err(refused)?;
         endpoint.confirm(wire.local())?;
-        let hub = Hub::start(wire, events, profile, generation, next_tab).await.map_err(refused)?;
-        Ok(Self { hub, endpoint: Arc::new(endpoint) })
+        let hub = Hub::start(wire, events, profile, generation, next_tab)
+            .await
+            .map_err(refused)?;
+        Ok(Self {
+            hub,
+            endpoint: Arc::new(endpoint),
+        })
     }
 
     /// Whether the connection still stands.
@@ -109,7 +116,11 @@ impl Browser {
     pub fn page(&self, tab: TabId) -> Result<Page, Refusal> {
         let known = self.hub.tab(tab).and_then(|_| self.hub.session(tab));
         let (session, _) = known.ok_or(Code::UnknownTab)?;
-        Ok(Page { hub: Arc::clone(&self.hub), tab, session })
+        Ok(Page {
+            hub: Arc::clone(&self.hub),
+            tab,
+            session,
+        })
     }
 
     fn hub(&self) -> &Arc<Hub> {

@@ -554,8 +554,15 @@ impl Page {
     ///
     /// # Errors
     /// [`Code::TabClosed`] where it is gone.
-    pub async fn until(&self, within: Duration, wanted: impl Fn(&TabInfo) -> bool) -> Result<bool, Refusal> {
-        self.hub.until(self.tab, within, wanted).await.ok_or_else(|| Code::TabClosed.into())
+    pub async fn until(
+        &self,
+        within: Duration,
+        wanted: impl Fn(&TabInfo) -> bool,
+    ) -> Result<bool, Refusal> {
+        self.hub
+            .until(self.tab, within, wanted)
+            .await
+            .ok_or_else(|| Code::TabClosed.into())
     }
 
     /// Facts of the tab itself.
@@ -563,7 +570,10 @@ impl Page {
     /// # Errors
     /// [`Code::TabClosed`] where it is gone.
     pub fn tab_facts(&self) -> Result<Facts, Refusal> {
-        Ok(Facts::Tab(TabFacts { generation: self.hub.generation, info: self.info()? }))
+        Ok(Facts::Tab(TabFacts {
+            generation: self.hub.generation,
+            info: self.info()?,
+        }))
     }
 
     /// The whole look: the walk beside the browser's own numbers, roles and names.
@@ -588,15 +598,24 @@ impl Page {
                 *slot = serial;
             }
         }
-        let elements = join_all(handles.iter().zip(by_place).map(|(handle, serial)| self.seen(&world, handle, serial)))
-            .await
-            .into_iter()
-            .collect::<Result<Vec<Seen>, Refusal>>()?;
+        let elements = join_all(
+            handles
+                .iter()
+                .zip(by_place)
+                .map(|(handle, serial)| self.seen(&world, handle, serial)),
+        )
+        .await
+        .into_iter()
+        .collect::<Result<Vec<Seen>, Refusal>>()?;
         self.release().await;
         if self.world()?.unique != world.unique {
             return Err(Code::ConnectionLost.into());
         }
-        Ok(Look { origin: self.info()?.origin, walked, elements })
+        Ok(Look {
+            origin: self.info()?.origin,
+            walked,
+            elements,
+        })
     }
 
     /// Where marks and masks are now.
@@ -617,12 +636,21 @@ impl Page {
         struct Shot {
             data: String,
         }
-        let shoot = Observe::Screenshot { format: "png", optimize_for_speed: true, capture_beyond_viewport: false };
-        let shot: Shot = self.wire(&shoot, CALL).await.map_err(|refusal| match refusal.code() {
-            Code::NoAnswer | Code::Internal => Refusal::new(Code::CaptureFailed),
-            _other => refusal,
-        })?;
-        base64::engine::general_purpose::STANDARD.decode(shot.data).map_err(|_| Code::CaptureFailed.into())
+        let shoot = Observe::Screenshot {
+            format: "png",
+            optimize_for_speed: true,
+            capture_beyond_viewport: false,
+        };
+        let shot: Shot = self
+            .wire(&shoot, CALL)
+            .await
+            .map_err(|refusal| match refusal.code() {
+                Code::NoAnswer | Code::Internal => Refusal::new(Code::CaptureFailed),
+                _other => refusal,
+            })?;
+        base64::engine::general_purpose::STANDARD
+            .decode(shot.data)
+            .map_err(|_| Code::CaptureFailed.into())
     }
 
     /// The remembered element as an object of its document's world.
@@ -631,11 +659,17 @@ impl Page {
     /// [`Code::Stale`] where the document or the node is not there any more.
     pub async fn handle(&self, key: &ElementKey) -> Result<Handle, Refusal> {
         let world = self.world()?;
-        if key.generation != self.hub.generation || key.tab != self.tab || key.world != world.unique {
+        if key.generation != self.hub.generation || key.tab != self.tab || key.world != world.unique
+        {
             return Err(Code::Stale.into());
         }
         let object = self
-            .object(&world, script::BY_SERIAL, None, vec![Argument::Value(json!(key.serial))])
+            .object(
+                &world,
+                script::BY_SERIAL,
+                None,
+                vec![Argument::Value(json!(key.serial))],
+            )
             .await?
             .ok_or(Code::Stale)?;
         if self.backend(&object).await? != key.backend {
@@ -648,7 +682,12 @@ impl Page {
     ///
     /// # Errors
     /// [`Code::Stale`] where the node is not there any more.
-    pub async fn facts(&self, key: &ElementKey, table: &Value, pressing: Option<&str>) -> Result<Facts, Refusal> {
+    pub async fn facts(
+        &self,
+        key: &ElementKey,
+        table: &Value,
+        pressing: Option<&str>,
+    ) -> Result<Facts, Refusal> {
         let handle = self.handle(key).await?;
         self.facts_of(key.clone(), &handle, table, pressing).await
     }
@@ -661,7 +700,10 @@ impl Page {
         pressing: Option<&str>,
     ) -> Result<Facts, Refusal> {
         let world = self.world()?;
-        let arguments = vec![Argument::Value(table.clone()), Argument::Value(json!(pressing))];
+        let arguments = vec![
+            Argument::Value(table.clone()),
+            Argument::Value(json!(pressing)),
+        ];
         let (raw, accessible) = tokio::join!(
             self.value::<RawFacts>(&world, script::FACTS, Some(handle), arguments),
             self.accessible(key.backend)
@@ -670,8 +712,19 @@ impl Page {
         if raw.gone {
             return Err(Code::Stale.into());
         }
-        let origins = raw.origins.iter().map(|origin| Origin::from_browser(origin)).collect();
-        Ok(Facts::Element(Box::new(ElementFacts { key, raw, role, name, origins, top: world.origin })))
+        let origins = raw
+            .origins
+            .iter()
+            .map(|origin| Origin::from_browser(origin))
+            .collect();
+        Ok(Facts::Element(Box::new(ElementFacts {
+            key,
+            raw,
+            role,
+            name,
+            origins,
+            top: world.origin,
+        })))
     }
 
     /// The number of what has the focus, if the focus is on an element of this document.
@@ -680,9 +733,16 @@ impl Page {
     /// As [`Page::look`].
     pub async fn focused(&self) -> Result<Option<ElementKey>, Refusal> {
         let world = self.world()?;
-        let Some(object) = self.object(&world, script::FOCUSED, None, Vec::new()).await? else { return Ok(None) };
+        let Some(object) = self
+            .object(&world, script::FOCUSED, None, Vec::new())
+            .await?
+        else {
+            return Ok(None);
+        };
         let handle = Handle(object);
-        let serial: u64 = self.value(&world, script::SERIAL, Some(&handle), Vec::new()).await?;
+        let serial: u64 = self
+            .value(&world, script::SERIAL, Some(&handle), Vec::new())
+            .await?;
         let backend = self.backend(&handle.0).await?;
         Ok(Some(self.element_key(&world, serial, backend)))
     }
@@ -694,8 +754,17 @@ impl Page {
     pub async fn change(&self, within: Duration) -> Result<bool, Refusal> {
         let world = self.world()?;
         let ms = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
-        let call = self.function(&world, script::CHANGED, None, vec![Argument::Value(json!(ms))], true, true);
-        self.wire::<Returned<bool>>(&call, within + CALL).await.map(|returned| returned.result.value)
+        let call = self.function(
+            &world,
+            script::CHANGED,
+            None,
+            vec![Argument::Value(json!(ms))],
+            true,
+            true,
+        );
+        self.wire::<Returned<bool>>(&call, within + CALL)
+            .await
+            .map(|returned| returned.result.value)
     }
 
     /// Waits until the document has not changed for `quiet`, at most `most`.
@@ -704,9 +773,19 @@ impl Page {
     /// As [`Page::look`].
     pub async fn rest(&self, quiet: Duration, most: Duration) -> Result<u64, Refusal> {
         let world = self.world()?;
-        let ms = |d: Duration| Argument::Value(json!(u64::try_from(d.as_millis()).unwrap_or(u64::MAX)));
-        let call = self.function(&world, script::REST, None, vec![ms(quiet), ms(most)], true, true);
-        self.wire::<Returned<u64>>(&call, most + CALL).await.map(|returned| returned.result.value)
+        let ms =
+            |d: Duration| Argument::Value(json!(u64::try_from(d.as_millis()).unwrap_or(u64::MAX)));
+        let call = self.function(
+            &world,
+            script::REST,
+            None,
+            vec![ms(quiet), ms(most)],
+            true,
+            true,
+        );
+        self.wire::<Returned<u64>>(&call, most + CALL)
+            .await
+            .map(|returned| returned.result.value)
     }
 
     /// The address one step back or forward in the tab's own history, and the step itself.
@@ -728,7 +807,12 @@ impl Page {
         let history: History = self.wire(&Observe::History {}, CALL).await?;
         let wanted = usize::try_from(history.current_index + by).ok();
         let entry = wanted.and_then(|index| history.entries.into_iter().nth(index));
-        Ok(entry.and_then(|entry| Some(Step { entry: entry.id, address: Address::parse(&entry.url).ok()? })))
+        Ok(entry.and_then(|entry| {
+            Some(Step {
+                entry: entry.id,
+                address: Address::parse(&entry.url).ok()?,
+            })
+        }))
     }
 
     // ---- the calls underneath -------------------------------------------------------------------------------------------
@@ -738,17 +822,34 @@ impl Page {
         if info.crashed {
             return Err(Code::TabCrashed.into());
         }
-        self.hub.world(self.tab).ok_or_else(|| Code::NothingThere.into())
+        self.hub
+            .world(self.tab)
+            .ok_or_else(|| Code::NothingThere.into())
     }
 
-    pub(in crate::browser) fn element_key(&self, world: &World, serial: u64, backend: i64) -> ElementKey {
-        ElementKey { generation: self.hub.generation, tab: self.tab, world: world.unique.clone(), serial, backend }
+    pub(in crate::browser) fn element_key(
+        &self,
+        world: &World,
+        serial: u64,
+        backend: i64,
+    ) -> ElementKey {
+        ElementKey {
+            generation: self.hub.generation,
+            tab: self.tab,
+            world: world.unique.clone(),
+            serial,
+            backend,
+        }
     }
 
     async fn seen(&self, world: &World, handle: &Handle, serial: u64) -> Result<Seen, Refusal> {
         let backend = self.backend(&handle.0).await?;
         let (role, name) = self.accessible(backend).await?;
-        Ok(Seen { key: self.element_key(world, serial, backend), role, name })
+        Ok(Seen {
+            key: self.element_key(world, serial, backend),
+            role,
+            name,
+        })
     }
 
     async fn backend(&self, object: &str) -> Result<i64, Refusal> {
@@ -756,7 +857,15 @@ impl Page {
     }
 
     pub(in crate::browser) async fn describe(&self, object: &str) -> Result<Described, Refusal> {
-        let described: Describe = self.wire(&Observe::DescribeNode { object_id: object, depth: 0 }, CALL).await?;
+        let described: Describe = self
+            .wire(
+                &Observe::DescribeNode {
+                    object_id: object,
+                    depth: 0,
+                },
+                CALL,
+            )
+            .await?;
         Ok(described.node)
     }
 
@@ -776,7 +885,10 @@ impl Page {
         struct AxValue {
             value: Value,
         }
-        let ask = Observe::PartialTree { backend_node_id: backend, fetch_relatives: false };
+        let ask = Observe::PartialTree {
+            backend_node_id: backend,
+            fetch_relatives: false,
+        };
         let tree: Tree = self.wire(&ask, CALL).await?;
         let node = tree.nodes.into_iter().next().unwrap_or_default();
         let text = |value: &AxValue| value.value.as_str().unwrap_or_default().to_owned();
@@ -799,8 +911,19 @@ impl Page {
         struct Resolved {
             object: Object,
         }
-        let flat: Flat = self.wire(&Observe::FlatDocument { depth: -1, pierce: true }, CALL).await?;
-        let closed = flat.nodes.into_iter().filter(|node| node.shadow_root_type.as_deref() == Some("closed"));
+        let flat: Flat = self
+            .wire(
+                &Observe::FlatDocument {
+                    depth: -1,
+                    pierce: true,
+                },
+                CALL,
+            )
+            .await?;
+        let closed = flat
+            .nodes
+            .into_iter()
+            .filter(|node| node.shadow_root_type.as_deref() == Some("closed"));
         let resolved = join_all(closed.map(|node| async move {
             let resolve = Observe::ResolveNode {
                 backend_node_id: node.backend_node_id,
@@ -808,7 +931,10 @@ impl Page {
                 object_group: GROUP,
             };
             // A root inside a frame of another document cannot be brought into this world and is left out.
-            self.wire::<Resolved>(&resolve, CALL).await.ok().and_then(|resolved| resolved.object.object_id)
+            self.wire::<Resolved>(&resolve, CALL)
+                .await
+                .ok()
+                .and_then(|resolved| resolved.object.object_id)
         }));
         Ok(resolved.await.into_iter().flatten().collect())
     }
@@ -822,7 +948,11 @@ impl Page {
         arguments: Vec<Argument<'_>>,
     ) -> Result<T, Refusal> {
         let call = self.function(world, script, this, arguments, true, true);
-        Ok(self.wire_on::<Returned<T>>(&world.session, &call, CALL).await?.result.value)
+        Ok(self
+            .wire_on::<Returned<T>>(&world.session, &call, CALL)
+            .await?
+            .result
+            .value)
     }
 
     /// Calls a constant function and keeps the object it returns; `None` for null.
@@ -841,7 +971,9 @@ impl Page {
             exception_details: Option<Value>,
         }
         let call = self.function(world, script, this, arguments, false, false);
-        let returned = self.wire_on::<ReturnedObject>(&world.session, &call, CALL).await?;
+        let returned = self
+            .wire_on::<ReturnedObject>(&world.session, &call, CALL)
+            .await?;
         if returned.exception_details.is_some() {
             return Err(Fault::internal("a script of ours failed in the page").into());
         }
@@ -859,13 +991,25 @@ impl Page {
             #[serde(default)]
             value: Option<Object>,
         }
-        let list = self.object(world, script, None, Vec::new()).await?.ok_or_else(|| Fault::internal("no list"))?;
-        let members: Members =
-            self.wire(&Observe::Properties { object_id: &list, own_properties: true }, CALL).await?;
+        let list = self
+            .object(world, script, None, Vec::new())
+            .await?
+            .ok_or_else(|| Fault::internal("no list"))?;
+        let members: Members = self
+            .wire(
+                &Observe::Properties {
+                    object_id: &list,
+                    own_properties: true,
+                },
+                CALL,
+            )
+            .await?;
         let mut placed: Vec<(usize, Handle)> = members
             .result
             .into_iter()
-            .filter_map(|member| Some((member.name.parse().ok()?, Handle(member.value?.object_id?))))
+            .filter_map(|member| {
+                Some((member.name.parse().ok()?, Handle(member.value?.object_id?)))
+            })
             .collect();
         placed.sort_by_key(|(place, _)| *place);
         Ok(placed.into_iter().map(|(_, handle)| handle).collect())
@@ -883,7 +1027,11 @@ impl Page {
         Observe::CallFunction {
             function_declaration: script.text(),
             object_id: this.map(|handle| handle.0.as_str()),
-            unique_context_id: if this.is_some() { None } else { Some(world.unique.as_str()) },
+            unique_context_id: if this.is_some() {
+                None
+            } else {
+                Some(world.unique.as_str())
+            },
             arguments,
             return_by_value: by_value,
             await_promise: wait,
@@ -893,10 +1041,21 @@ impl Page {
     }
 
     pub(in crate::browser) async fn release(&self) {
-        let _ = self.wire::<Value>(&Observe::ReleaseGroup { object_group: GROUP }, CALL).await;
+        let _ = self
+            .wire::<Value>(
+                &Observe::ReleaseGroup {
+                    object_group: GROUP,
+                },
+                CALL,
+            )
+            .await;
     }
 
-    async fn wire<T: DeserializeOwned>(&self, method: &Observe<'_>, within: Duration) -> Result<T, Refusal> {
+    async fn wire<T: DeserializeOwned>(
+        &self,
+        method: &Observe<'_>,
+        within: Duration,
+    ) -> Result<T, Refusal> {
         self.wire_on(&self.session, method, within).await
     }
 
@@ -906,7 +1065,11 @@ impl Page {
         method: &Observe<'_>,
         within: Duration,
     ) -> Result<T, Refusal> {
-        self.hub.wire.call(Some(session), method, within).await.map_err(|error| self.refusal(&error))
+        self.hub
+            .wire
+            .call(Some(session), method, within)
+            .await
+            .map_err(|error| self.refusal(&error))
     }
 
     /// What a failed call means for the caller.
@@ -914,17 +1077,30 @@ impl Page {
         match error {
             WireError::Lost => Code::ConnectionLost.into(),
             WireError::Timeout(_) => Code::NoAnswer.into(),
-            WireError::Malformed(_) => Fault::internal("an answer of the browser was not as promised").because(error.clone()).into(),
+            WireError::Malformed(_) => {
+                Fault::internal("an answer of the browser was not as promised")
+                    .because(error.clone())
+                    .into()
+            }
             WireError::Refused(method, _) => {
                 if self.hub.tab(self.tab).is_none() {
                     return Code::TabClosed.into();
                 }
                 // A document that went away while it was read, or a node that did.
-                if matches!(*method, "DOM.describeNode" | "Runtime.callFunctionOn" | "Runtime.getProperties" | "Accessibility.getPartialAXTree" | "DOM.resolveNode") {
+                if matches!(
+                    *method,
+                    "DOM.describeNode"
+                        | "Runtime.callFunctionOn"
+                        | "Runtime.getProperties"
+                        | "Accessibility.getPartialAXTree"
+                        | "DOM.resolveNode"
+                ) {
                     tracing::debug!("{error}");
                     return Code::Stale.into();
                 }
-                Fault::internal("a call to the browser failed").because(error.clone()).into()
+                Fault::internal("a call to the browser failed")
+                    .because(error.clone())
+                    .into()
             }
         }
     }

@@ -112,9 +112,16 @@ mod tests {
             want.push_str(&format!("{}  {name}\n", Digest::of(text.as_bytes())));
         }
         if std::env::var_os("UPDATE").is_some() {
-            std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/scripts/PINS"), &want).unwrap();
+            std::fs::write(
+                concat!(env!("CARGO_MANIFEST_DIR"), "/assets/scripts/PINS"),
+                &want,
+            )
+            .unwrap();
             return;
         }
-        assert!(pins == want, "assets/scripts/PINS differs: read the change, then run UPDATE=1 make docs");
+        assert!(
+            pins == want,
+            "assets/scripts/PINS differs: read the change, then run UPDATE=1 make docs"
+        );
     }
 }

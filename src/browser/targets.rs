@@ -96,10 +96,13 @@ impl Tab {
 
     fn origin(&self) -> Origin {
         let main = self.frames.get(&self.target);
-        if main.is_none_or(|frame| frame.url.is_empty() || (frame.url == "about:blank" && self.opener.is_none())) {
+        if main.is_none_or(|frame| {
+            frame.url.is_empty() || (frame.url == "about:blank" && self.opener.is_none())
+        }) {
             return Origin::Blank;
         }
-        self.world().map_or(Origin::Opaque, |world| world.origin.clone())
+        self.world()
+            .map_or(Origin::Opaque, |world| world.origin.clone())
     }
 }
 
@@ -158,7 +161,10 @@ impl Hub {
             wire,
             generation,
             profile,
-            state: Mutex::new(State { next_tab, ..State::default() }),
+            state: Mutex::new(State {
+                next_tab,
+                ..State::default()
+            }),
             version: watch::Sender::new(0),
         });
         tokio::spawn(read_events(Arc::clone(&hub), events));
@@ -178,11 +184,16 @@ impl Hub {
     }
 
     fn changed(&self) {
-        self.version.send_modify(|version| *version = version.wrapping_add(1));
+        self.version
+            .send_modify(|version| *version = version.wrapping_add(1));
     }
 
     /// Waits until `look` finds something in the state, or the connection is lost, or the time is up.
-    async fn wait_for<T>(&self, within: Duration, mut look: impl FnMut(&mut State) -> Option<T>) -> Option<T> {
+    async fn wait_for<T>(
+        &self,
+        within: Duration,
+        mut look: impl FnMut(&mut State) -> Option<T>,
+    ) -> Option<T> {
         let mut version = self.version.subscribe();
         let wait = async {
             loop {
@@ -204,7 +215,12 @@ impl Hub {
     /// The session's tabs, in the order they were opened.
     pub(in crate::browser) fn tabs(&self) -> Vec<TabInfo> {
         let state = self.state();
-        let mut tabs: Vec<TabInfo> = state.tabs.values().filter(|tab| tab.ready).map(info).collect();
+        let mut tabs: Vec<TabInfo> = state
+            .tabs
+            .values()
+            .filter(|tab| tab.ready)
+            .map(info)
+            .collect();
         tabs.sort_by_key(|tab| tab.id);
         tabs
     }
@@ -221,35 +237,56 @@ impl Hub {
 
     /// The session and target of a tab.
     pub(in crate::browser) fn session(&self, id: TabId) -> Option<(SessionId, String)> {
-        self.state().tabs.get(&id).map(|tab| (tab.session.clone(), tab.target.clone()))
+        self.state()
+            .tabs
+            .get(&id)
+            .map(|tab| (tab.session.clone(), tab.target.clone()))
     }
 
     /// The isolated world of the top document.
     pub(in crate::browser) fn world(&self, id: TabId) -> Option<World> {
-        self.state().tabs.get(&id).and_then(|tab| tab.world().cloned())
+        self.state()
+            .tabs
+            .get(&id)
+            .and_then(|tab| tab.world().cloned())
     }
 
     /// The isolated world of one frame.
     pub(in crate::browser) fn frame_world(&self, id: TabId, frame: &str) -> Option<World> {
-        self.state().tabs.get(&id).and_then(|tab| tab.worlds.get(frame).cloned())
+        self.state()
+            .tabs
+            .get(&id)
+            .and_then(|tab| tab.worlds.get(frame).cloned())
     }
 
     /// Every frame of a tab, with its world where it has one.
     pub(in crate::browser) fn frames(&self, id: TabId) -> Vec<(String, Option<World>)> {
         let state = self.state();
-        let Some(tab) = state.tabs.get(&id) else { return Vec::new() };
+        let Some(tab) = state.tabs.get(&id) else {
+            return Vec::new();
+        };
         let names: HashSet<&String> = tab.frames.keys().chain(tab.children.values()).collect();
-        names.into_iter().map(|name| (name.clone(), tab.worlds.get(name).cloned())).collect()
+        names
+            .into_iter()
+            .map(|name| (name.clone(), tab.worlds.get(name).cloned()))
+            .collect()
     }
 
     /// Takes the notes of a tab; they are told once.
     pub(in crate::browser) fn take_notes(&self, id: TabId) -> Vec<Note> {
-        self.state().tabs.get_mut(&id).map(|tab| std::mem::take(&mut tab.notes)).unwrap_or_default()
+        self.state()
+            .tabs
+            .get_mut(&id)
+            .map(|tab| std::mem::take(&mut tab.notes))
+            .unwrap_or_default()
     }
 
     /// Whether a note of this kind is waiting, without taking it.
     pub(in crate::browser) fn has_note(&self, id: TabId, wanted: impl Fn(&Note) -> bool) -> bool {
-        self.state().tabs.get(&id).is_some_and(|tab| tab.notes.iter().any(wanted))
+        self.state()
+            .tabs
+            .get(&id)
+            .is_some_and(|tab| tab.notes.iter().any(wanted))
     }
 
     /// Waits until a tab satisfies `wanted`, or is gone (`None`), or the time is up (`Some(false)`).
@@ -283,7 +320,10 @@ impl Hub {
     pub(in crate::browser) fn release(self: &Arc<Self>, id: TabId, landed: Landed) {
         let paused: Vec<Paused> = {
             let mut state = self.state();
-            let held = state.tabs.values_mut().filter(|tab| tab.id == id || tab.opener == Some(id));
+            let held = state
+                .tabs
+                .values_mut()
+                .filter(|tab| tab.id == id || tab.opener == Some(id));
             held.filter_map(|tab| tab.hold.take()).flatten().collect()
         };
         for request in paused {
@@ -304,7 +344,9 @@ impl Hub {
     /// Says that a tab of our own is about to be created, so that the target that appears is not taken for the person's.
     pub(in crate::browser) fn expect_tab(self: &Arc<Self>) -> Expected {
         self.state().creating += 1;
-        Expected { hub: Arc::clone(self) }
+        Expected {
+            hub: Arc::clone(self),
+        }
     }
 
     /// Takes over the target that was created, sets it up and lets it run.
@@ -328,7 +370,9 @@ impl Hub {
         state.next_tab += 1;
         let id = TabId::new(state.next_tab);
         // What a press opens is held as long as what it loads.
-        let held = opener.and_then(|opener| state.tabs.get(&opener)).is_some_and(|opener| opener.hold.is_some());
+        let held = opener
+            .and_then(|opener| state.tabs.get(&opener))
+            .is_some_and(|opener| opener.hold.is_some());
         state.sessions.insert(session.clone(), id);
         state.tabs.insert(
             id,
@@ -338,7 +382,11 @@ impl Hub {
                 session: session.clone(),
                 frames: HashMap::from([(
                     target.to_owned(),
-                    Frame { parent: None, document: None, url: String::new() },
+                    Frame {
+                        parent: None,
+                        document: None,
+                        url: String::new(),
+                    },
                 )]),
                 worlds: HashMap::new(),
                 children: HashMap::new(),
@@ -357,17 +405,26 @@ impl Hub {
 
     /// Everything a session needs before its page may run: events, the world, the request hold, frames of other processes.
     async fn set_up(self: &Arc<Self>, id: TabId, session: &SessionId) -> Result<(), WireError> {
-        let top = self.state().tabs.get(&id).is_some_and(|tab| tab.session == *session);
+        let top = self
+            .state()
+            .tabs
+            .get(&id)
+            .is_some_and(|tab| tab.session == *session);
         let on = Some(session);
         let wire = &self.wire;
         let frames = json!([{"type": "iframe"}]);
-        let documents =
-            json!([{"resourceType": "Document", "requestStage": "Request"}, {"resourceType": "Ping", "requestStage": "Request"}]);
+        let documents = json!([{"resourceType": "Document", "requestStage": "Request"}, {"resourceType": "Ping", "requestStage": "Request"}]);
         let page = Observe::PageEnable {};
         let runtime = Observe::RuntimeEnable {};
         let dom = Observe::DomEnable {};
-        let fetch = Observe::FetchEnable { patterns: documents };
-        let world = Observe::InstallWorld { source: LIBRARY, world_name: WORLD, run_immediately: true };
+        let fetch = Observe::FetchEnable {
+            patterns: documents,
+        };
+        let world = Observe::InstallWorld {
+            source: LIBRARY,
+            world_name: WORLD,
+            run_immediately: true,
+        };
         let attach = Observe::AutoAttach {
             auto_attach: true,
             wait_for_debugger_on_start: true,
@@ -402,7 +459,8 @@ impl Hub {
                 wire.call::<Value>(on, &cast, CALL),
             )?;
         }
-        wire.call::<Value>(on, &Observe::RunIfWaiting {}, CALL).await?;
+        wire.call::<Value>(on, &Observe::RunIfWaiting {}, CALL)
+            .await?;
         if top {
             if let Some(tab) = self.state().tabs.get_mut(&id) {
                 tab.ready = true;
@@ -416,9 +474,14 @@ impl Hub {
         let hub = Arc::clone(self);
         tokio::spawn(async move {
             if waiting {
-                let _ = hub.wire.call::<Value>(Some(&session), &Observe::RunIfWaiting {}, CALL).await;
+                let _ = hub
+                    .wire
+                    .call::<Value>(Some(&session), &Observe::RunIfWaiting {}, CALL)
+                    .await;
             }
-            let detach = Observe::Detach { session_id: session.as_str() };
+            let detach = Observe::Detach {
+                session_id: session.as_str(),
+            };
             let _ = hub.wire.call::<Value>(None, &detach, CALL).await;
         });
     }
@@ -426,23 +489,37 @@ impl Hub {
     fn close(self: &Arc<Self>, target: String) {
         let hub = Arc::clone(self);
         tokio::spawn(async move {
-            let _ = hub.wire.call::<Value>(None, &Protect::CloseTarget { target_id: &target }, CALL).await;
+            let _ = hub
+                .wire
+                .call::<Value>(None, &Protect::CloseTarget { target_id: &target }, CALL)
+                .await;
         });
     }
 
     fn go_on(self: &Arc<Self>, paused: Paused) {
         let hub = Arc::clone(self);
         tokio::spawn(async move {
-            let go = Observe::FetchContinue { request_id: &paused.request };
-            let _ = hub.wire.call::<Value>(Some(&paused.session), &go, CALL).await;
+            let go = Observe::FetchContinue {
+                request_id: &paused.request,
+            };
+            let _ = hub
+                .wire
+                .call::<Value>(Some(&paused.session), &go, CALL)
+                .await;
         });
     }
 
     fn fail(self: &Arc<Self>, paused: Paused) {
         let hub = Arc::clone(self);
         tokio::spawn(async move {
-            let no = Protect::FetchFail { request_id: &paused.request, error_reason: "Aborted" };
-            let _ = hub.wire.call::<Value>(Some(&paused.session), &no, CALL).await;
+            let no = Protect::FetchFail {
+                request_id: &paused.request,
+                error_reason: "Aborted",
+            };
+            let _ = hub
+                .wire
+                .call::<Value>(Some(&paused.session), &no, CALL)
+                .await;
         });
     }
 
@@ -475,7 +552,11 @@ impl Hub {
             return self.let_go(session, event.waiting_for_debugger);
         }
         let opener = info.opener_id.as_deref().and_then(|opener| {
-            self.state().tabs.values().find(|tab| tab.target == opener).map(|tab| tab.id)
+            self.state()
+                .tabs
+                .values()
+                .find(|tab| tab.target == opener)
+                .map(|tab| tab.id)
         });
         match opener {
             Some(opener) => self.adopt_popup(opener, &session, info.target_id),
@@ -518,7 +599,10 @@ impl Hub {
     fn gone(&self, session: &SessionId) {
         let mut state = self.state();
         if let Some(id) = state.sessions.remove(session) {
-            let whole = state.tabs.get(&id).is_some_and(|tab| tab.session == *session);
+            let whole = state
+                .tabs
+                .get(&id)
+                .is_some_and(|tab| tab.session == *session);
             if whole {
                 state.tabs.remove(&id);
                 state.sessions.retain(|_, tab| *tab != id);
@@ -535,8 +619,13 @@ impl Hub {
 
     /// A document was asked for: of the top frame only from listed sites, of an inner frame from the web at large (U7).
     fn request(self: &Arc<Self>, session: &SessionId, event: RequestPaused) {
-        let paused = Paused { session: session.clone(), request: event.request_id };
-        let Some(id) = self.state().sessions.get(session).copied() else { return self.fail(paused) };
+        let paused = Paused {
+            session: session.clone(),
+            request: event.request_id,
+        };
+        let Some(id) = self.state().sessions.get(session).copied() else {
+            return self.fail(paused);
+        };
         let parsed = Address::parse(strip_fragment(&event.request.url)).ok();
         let mut state = self.state();
         let Some(tab) = state.tabs.get_mut(&id) else {
@@ -598,7 +687,11 @@ impl Hub {
             },
             ("Page.javascriptDialogOpening", Some(session)) => self.dialog(session, &event.params),
             ("Page.screencastFrame", Some(session)) => {
-                let number = event.params.get("sessionId").and_then(Value::as_i64).unwrap_or_default();
+                let number = event
+                    .params
+                    .get("sessionId")
+                    .and_then(Value::as_i64)
+                    .unwrap_or_default();
                 let (hub, session) = (Arc::clone(self), session.clone());
                 tokio::spawn(async move {
                     let ack = Observe::ScreencastAck { session_id: number };
@@ -614,7 +707,10 @@ impl Hub {
     }
 
     fn dialog(self: &Arc<Self>, session: &SessionId, params: &Value) {
-        let text = params.get("message").and_then(Value::as_str).unwrap_or_default();
+        let text = params
+            .get("message")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let kind = match params.get("type").and_then(Value::as_str) {
             Some("alert") => "alert",
             Some("confirm") => "confirm",
@@ -626,7 +722,10 @@ impl Hub {
             let mut state = self.state();
             let id = state.sessions.get(session).copied();
             if let Some(tab) = id.and_then(|id| state.tabs.get_mut(&id)) {
-                tab.notes.push(Note::Dialog { kind, text: Untrusted::new(text) });
+                tab.notes.push(Note::Dialog {
+                    kind,
+                    text: Untrusted::new(text),
+                });
             }
         }
         let (hub, session) = (Arc::clone(self), session.clone());
@@ -639,20 +738,36 @@ impl Hub {
 
     fn page_event(self: &Arc<Self>, name: &str, session: &SessionId, params: Value) {
         let mut state = self.state();
-        let Some(id) = state.sessions.get(session).copied() else { return };
-        let Some(tab) = state.tabs.get_mut(&id) else { return };
-        let text = |key: &str| params.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let Some(id) = state.sessions.get(session).copied() else {
+            return;
+        };
+        let Some(tab) = state.tabs.get_mut(&id) else {
+            return;
+        };
+        let text = |key: &str| {
+            params
+                .get(key)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
         match name {
             "Runtime.executionContextCreated" => {
                 let context = params.get("context").unwrap_or(&Value::Null);
                 let read = |key: &str| context.get(key).and_then(Value::as_str).unwrap_or_default();
-                let frame = context.pointer("/auxData/frameId").and_then(Value::as_str).unwrap_or_default();
+                let frame = context
+                    .pointer("/auxData/frameId")
+                    .and_then(Value::as_str)
+                    .unwrap_or_default();
                 if read("name") == WORLD && !frame.is_empty() {
                     tab.worlds.insert(
                         frame.to_owned(),
                         World {
                             session: session.clone(),
-                            number: context.get("id").and_then(Value::as_i64).unwrap_or_default(),
+                            number: context
+                                .get("id")
+                                .and_then(Value::as_i64)
+                                .unwrap_or_default(),
                             unique: read("uniqueId").to_owned(),
                             origin: Origin::from_browser(read("origin")),
                         },
@@ -663,9 +778,15 @@ impl Hub {
                 let gone = text("executionContextUniqueId");
                 tab.worlds.retain(|_, world| world.unique != gone);
             }
-            "Runtime.executionContextsCleared" => tab.worlds.retain(|_, world| world.session != *session),
+            "Runtime.executionContextsCleared" => {
+                tab.worlds.retain(|_, world| world.session != *session)
+            }
             "Page.frameAttached" => {
-                let frame = Frame { parent: Some(text("parentFrameId")), document: None, url: String::new() };
+                let frame = Frame {
+                    parent: Some(text("parentFrameId")),
+                    document: None,
+                    url: String::new(),
+                };
                 tab.frames.insert(text("frameId"), frame);
             }
             "Page.frameNavigated" => {
@@ -673,13 +794,24 @@ impl Hub {
                 let read = |key: &str| frame.get(key).and_then(Value::as_str).map(str::to_owned);
                 let Some(frame_id) = read("id") else { return };
                 let top = frame_id == tab.target;
-                let url = format!("{}{}", read("url").unwrap_or_default(), read("urlFragment").unwrap_or_default());
+                let url = format!(
+                    "{}{}",
+                    read("url").unwrap_or_default(),
+                    read("urlFragment").unwrap_or_default()
+                );
                 if top {
                     tab.loads += 1;
                     tab.committed = tab.committed || url != "about:blank";
                 }
                 let parent = read("parentId");
-                tab.frames.insert(frame_id, Frame { parent, document: read("loaderId").map(DocumentId::new), url });
+                tab.frames.insert(
+                    frame_id,
+                    Frame {
+                        parent,
+                        document: read("loaderId").map(DocumentId::new),
+                        url,
+                    },
+                );
             }
             "Page.navigatedWithinDocument" => {
                 if let Some(frame) = tab.frames.get_mut(&text("frameId")) {
@@ -724,7 +856,15 @@ impl Drop for Expected {
         let others: Vec<SessionId> = {
             let mut state = self.hub.state();
             state.creating = state.creating.saturating_sub(1);
-            if state.creating > 0 { Vec::new() } else { state.unclaimed.drain().map(|(_, session)| session).collect() }
+            if state.creating > 0 {
+                Vec::new()
+            } else {
+                state
+                    .unclaimed
+                    .drain()
+                    .map(|(_, session)| session)
+                    .collect()
+            }
         };
         for session in others {
             self.hub.let_go(session, true);

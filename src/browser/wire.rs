@@ -114,22 +114,42 @@ impl Wire {
         address: SocketAddr,
         url: &str,
     ) -> Result<(Self, mpsc::Receiver<Event>), WireError> {
-        let stream = TcpStream::connect(address).await.map_err(|_| WireError::Lost)?;
+        let stream = TcpStream::connect(address)
+            .await
+            .map_err(|_| WireError::Lost)?;
         stream.set_nodelay(true).map_err(|_| WireError::Lost)?;
         let local = stream.local_addr().map_err(|_| WireError::Lost)?;
         let config = WebSocketConfig::default()
             .max_message_size(Some(LARGEST_MESSAGE))
             .max_frame_size(Some(LARGEST_MESSAGE));
-        let (socket, _) = client_async_with_config(url, MaybeTlsStream::Plain(stream), Some(config))
-            .await
-            .map_err(|_| WireError::Lost)?;
+        let (socket, _) =
+            client_async_with_config(url, MaybeTlsStream::Plain(stream), Some(config))
+                .await
+                .map_err(|_| WireError::Lost)?;
         let (events_in, events) = mpsc::channel(4_096);
         let (out, outgoing) = mpsc::channel(256);
         let (lost_in, lost) = watch::channel(false);
         let waiting = Waiting::default();
         let closed = Arc::new(AtomicBool::new(false));
-        tokio::spawn(run(socket, outgoing, events_in, waiting.clone(), lost_in, closed.clone()));
-        Ok((Self { out, waiting, next: AtomicU64::new(1), lost, local, closed }, events))
+        tokio::spawn(run(
+            socket,
+            outgoing,
+            events_in,
+            waiting.clone(),
+            lost_in,
+            closed.clone(),
+        ));
+        Ok((
+            Self {
+                out,
+                waiting,
+                next: AtomicU64::new(1),
+                lost,
+                local,
+                closed,
+            },
+            events,
+        ))
     }
 
     /// Our end of the socket, for the owner check.
@@ -155,7 +175,8 @@ impl Wire {
         method: &impl Method,
         within: Duration,
     ) -> Result<T, WireError> {
-        let mut message = serde_json::to_value(method).map_err(|_| WireError::Malformed("serialise"))?;
+        let mut message =
+            serde_json::to_value(method).map_err(|_| WireError::Malformed("serialise"))?;
         drop_nulls(&mut message);
         let name = method_name(&message);
         let id = self.next.fetch_add(1, Ordering::Relaxed);
@@ -167,11 +188,17 @@ impl Wire {
         }
         let (answer_in, answer) = oneshot::channel();
         lock(&self.waiting).insert(id, answer_in);
-        let forget = Forget { waiting: &self.waiting, id };
+        let forget = Forget {
+            waiting: &self.waiting,
+            id,
+        };
         if self.closed.load(Ordering::Acquire) {
             return Err(WireError::Lost);
         }
-        self.out.send(Message::text(message.to_string())).await.map_err(|_| WireError::Lost)?;
+        self.out
+            .send(Message::text(message.to_string()))
+            .await
+            .map_err(|_| WireError::Lost)?;
         let result = match tokio::time::timeout(within, answer).await {
             Err(_) => return Err(WireError::Timeout(name)),
             Ok(Err(_)) => return Err(WireError::Lost),
@@ -195,7 +222,9 @@ impl Drop for Forget<'_> {
     }
 }
 
-fn lock(waiting: &Waiting) -> std::sync::MutexGuard<'_, HashMap<u64, oneshot::Sender<Result<Value, String>>>> {
+fn lock(
+    waiting: &Waiting,
+) -> std::sync::MutexGuard<'_, HashMap<u64, oneshot::Sender<Result<Value, String>>>> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -207,7 +236,10 @@ fn drop_nulls(message: &mut Value) {
 
 /// The constant that a message's method name is; names come from the closed enums alone.
 fn method_name(message: &Value) -> &'static str {
-    let name = message.get("method").and_then(Value::as_str).unwrap_or_default();
+    let name = message
+        .get("method")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     super::methods::Observe::NAMES
         .iter()
         .chain(super::methods::Protect::NAMES)

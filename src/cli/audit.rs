@@ -1,6 +1,6 @@
 //! `countersign audit`: read and verify the journal. The only place where the auditor's identity is opened.
 
-mod passphrase;
+pub(super) mod passphrase;
 mod print;
 #[cfg(test)]
 mod tests;
@@ -154,9 +154,9 @@ pub fn verify(args: &VerifyArgs, archive: Archive<'_>, out: &mut dyn Write) -> R
         write!(out, "{report}").map_err(not_written)?;
     }
     Ok(if report.is_sound() {
-        Exit::Done
+        Exit::Ok
     } else {
-        Exit::VerificationFailed
+        Exit::CheckFailed
     })
 }
 
@@ -168,14 +168,14 @@ pub fn list(args: &ListArgs, archive: Archive<'_>, out: &mut dyn Write) -> Resul
     let directory = Directory::open(archive.journal)?;
     let mut lines = journal::open(&directory)?;
     let identity = identity(archive, &args.passphrase)?;
-    let (mut exit, mut place) = (Exit::Done, 0_u64);
+    let (mut exit, mut place) = (Exit::Ok, 0_u64);
     while let Some(piece) = journal::next(&mut lines)? {
         place += 1;
         let entry = match read_piece(&piece, &identity) {
             Ok(record) => record,
             Err(None) => break,
             Err(Some(why)) => {
-                exit = Exit::VerificationFailed;
+                exit = Exit::CheckFailed;
                 if !args.json {
                     writeln!(out, "line {place}: cannot be read: {why}").map_err(not_written)?;
                 }
@@ -235,7 +235,7 @@ pub fn show(args: &ShowArgs, archive: Archive<'_>, out: &mut dyn Write) -> Resul
             Err(why) => {
                 writeln!(out, "entry {}: cannot be read: {why}", args.sequence)
                     .map_err(not_written)?;
-                return Ok(Exit::VerificationFailed);
+                return Ok(Exit::CheckFailed);
             }
         };
         if args.json {
@@ -244,7 +244,7 @@ pub fn show(args: &ShowArgs, archive: Archive<'_>, out: &mut dyn Write) -> Resul
             out.write_all(full(&record, &line, bytes).as_bytes())
                 .map_err(not_written)?;
         }
-        return Ok(Exit::Done);
+        return Ok(Exit::Ok);
     }
     Err(Fault::internal(format!(
         "the journal has no entry {}",

@@ -16,7 +16,13 @@ pub async fn look(places: &Places, profile: &Result<Profile, StoreError>) -> Vec
         Err(error) => Check::fail("profile", error.to_string(), places.command("policy check")),
     }];
     all.push(match Floor::shipped() {
-        Ok(floor) => Check::ok("locks", format!("{} shipped entries, every example holds", floor.entries().len())),
+        Ok(floor) => Check::ok(
+            "locks",
+            format!(
+                "{} shipped entries, every example holds",
+                floor.entries().len()
+            ),
+        ),
         Err(error) => Check::fail("locks", error.to_string(), "install countersign anew"),
     });
     all.push(match Window::beside_this_program().examine().await.means {
@@ -35,11 +41,21 @@ pub async fn look(places: &Places, profile: &Result<Profile, StoreError>) -> Vec
     let keys = Directory::open(&places.config).and_then(|directory| Recipient::read(&directory));
     all.push(match keys {
         Ok(_) => Check::ok("journal key", "the recipient is there"),
-        Err(fault) => Check::fail("journal key", fault.to_string(), places.command("setup --site https://…")),
+        Err(fault) => Check::fail(
+            "journal key",
+            fault.to_string(),
+            places.command("setup --site https://…"),
+        ),
     });
-    all.push(match Directory::open(&places.journal()).and_then(|directory| directory.writable()) {
-        Ok(()) => Check::ok("journal", "can be written"),
-        Err(fault) => Check::fail("journal", fault.to_string(), places.command("setup --site https://…")),
-    });
+    all.push(
+        match Directory::open(&places.journal()).and_then(|directory| directory.writable()) {
+            Ok(()) => Check::ok("journal", "can be written"),
+            Err(fault) => Check::fail(
+                "journal",
+                fault.to_string(),
+                places.command("setup --site https://…"),
+            ),
+        },
+    );
     all
 }

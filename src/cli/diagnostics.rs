@@ -10,7 +10,12 @@ use super::places::Places;
 pub fn start(places: &Places) -> WorkerGuard {
     let file = tracing_appender::rolling::never(&places.state, "diagnostics.log");
     let (writer, guard) = tracing_appender::non_blocking(file);
-    let filter = EnvFilter::try_from_env("COUNTERSIGN_LOG").unwrap_or_else(|_| EnvFilter::new("warn,countersign=info"));
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(false).try_init();
+    let filter = EnvFilter::try_from_env("COUNTERSIGN_LOG")
+        .unwrap_or_else(|_| EnvFilter::new("warn,countersign=info"));
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(writer)
+        .with_ansi(false)
+        .try_init();
     guard
 }

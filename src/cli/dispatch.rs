@@ -69,7 +69,11 @@ struct AuditArgs {
 }
 
 fn version() -> String {
-    format!("{} (tools {})", env!("CARGO_PKG_VERSION"), digest(TABLE.iter()).hex())
+    format!(
+        "{} (tools {})",
+        env!("CARGO_PKG_VERSION"),
+        digest(TABLE.iter()).hex()
+    )
 }
 
 /// Runs the program.
@@ -87,7 +91,12 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
-            return if error.use_stderr() { Exit::Usage } else { Exit::Ok }.into();
+            return if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Ok
+            }
+            .into();
         }
     };
     if matches!(cli.command, Command::AskBasic) {
@@ -96,7 +105,11 @@ pub fn main() -> ExitCode {
     }
     let exit = run(cli.command, level).unwrap_or_else(|error| {
         // A reader that went away is not our failure.
-        if error.kind() == io::ErrorKind::BrokenPipe { Exit::Ok } else { Exit::Fault }
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Exit::Ok
+        } else {
+            Exit::Fault
+        }
     });
     exit.into()
 }
@@ -136,7 +149,10 @@ fn run(command: Command, level: Level) -> io::Result<Exit> {
         Command::Doctor(args) => with_places(args.home.as_deref(), |places| {
             runtime()?.block_on(async {
                 let profile = store::load(&places.profile());
-                let wanted = profile.as_ref().ok().map(|profile| serve::wanted(profile, places));
+                let wanted = profile
+                    .as_ref()
+                    .ok()
+                    .map(|profile| serve::wanted(profile, places));
                 let mut checks = doctor::look(places, wanted.as_ref(), level).await;
                 checks.extend(super::checkup::look(places, &profile).await);
                 doctor::print(&args, places, &checks, &mut out)
@@ -150,7 +166,15 @@ fn run(command: Command, level: Level) -> io::Result<Exit> {
         }),
         Command::Audit(AuditArgs { command, home }) => with_places(home.as_deref(), |places| {
             let (journal, keys) = (places.journal(), places.config.clone());
-            Ok(audit::run(&command, audit::Archive { journal: &journal, keys: &keys }, &mut out, &mut err))
+            Ok(audit::run(
+                &command,
+                audit::Archive {
+                    journal: &journal,
+                    keys: &keys,
+                },
+                &mut out,
+                &mut err,
+            ))
         }),
         #[cfg(feature = "demo")]
         Command::Demo(args) => runtime()?.block_on(super::demo::run(&args, &mut out)),
@@ -158,7 +182,10 @@ fn run(command: Command, level: Level) -> io::Result<Exit> {
     }
 }
 
-fn with_places(home: Option<&Path>, with: impl FnOnce(&Places) -> io::Result<Exit>) -> io::Result<Exit> {
+fn with_places(
+    home: Option<&Path>,
+    with: impl FnOnce(&Places) -> io::Result<Exit>,
+) -> io::Result<Exit> {
     match Places::of(home) {
         Ok(places) => with(&places),
         Err(error) => {
@@ -169,7 +196,10 @@ fn with_places(home: Option<&Path>, with: impl FnOnce(&Places) -> io::Result<Exi
 }
 
 fn runtime() -> io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
 }
 
 fn say(line: &str) {

@@ -21,21 +21,32 @@ impl Made {
     /// As the command line asks.
     #[must_use]
     pub fn of(args: &setup::Args) -> Self {
-        Self { passphrase_file: args.passphrase_file.clone() }
+        Self {
+            passphrase_file: args.passphrase_file.clone(),
+        }
     }
 
     fn passphrase(&self) -> Result<Secret, Fault> {
         if let Some(file) = &self.passphrase_file {
-            return super::audit::passphrase_from(file);
+            return super::audit::passphrase::passphrase_from(file);
         }
         let ask = |prompt: &str| {
-            rpassword::prompt_password(prompt).map(Secret::new).map_err(|error| {
-                Fault::internal("no passphrase could be read; use a terminal, or --passphrase-file").because(error)
-            })
+            rpassword::prompt_password(prompt)
+                .map(Secret::new)
+                .map_err(|error| {
+                    Fault::internal(
+                        "no passphrase could be read; use a terminal, or --passphrase-file",
+                    )
+                    .because(error)
+                })
         };
-        let first = ask("A passphrase for reading the journal (you will need it for `countersign audit`): ")?;
+        let first = ask(
+            "A passphrase for reading the journal (you will need it for `countersign audit`): ",
+        )?;
         if first.expose().chars().count() < 8 {
-            return Err(Fault::internal("the passphrase needs at least 8 characters"));
+            return Err(Fault::internal(
+                "the passphrase needs at least 8 characters",
+            ));
         }
         if ask("Once more: ")?.expose() != first.expose() {
             return Err(Fault::internal("the two passphrases differ"));
@@ -48,7 +59,10 @@ impl Parts for Made {
     fn starter_profile(&self, sites: &[Site], _places: &Places) -> Result<String, Fault> {
         let rules = sites
             .iter()
-            .map(|site| SiteRule::parse(&site.to_string()).map_err(|error| Fault::internal(error.to_string())))
+            .map(|site| {
+                SiteRule::parse(&site.to_string())
+                    .map_err(|error| Fault::internal(error.to_string()))
+            })
             .collect::<Result<Vec<_>, _>>()?;
         Ok(starter(&rules))
     }

@@ -9,6 +9,10 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy as _;
 
 use crate::browser::directory::{DirectoryFault, PrivateDirectory, shell_word};
+use crate::journal::FileName;
+
+/// The journal's directory, inside the state directory.
+pub const JOURNAL: FileName = FileName::constant("journal");
 
 /// The three directories, each 0700 and the operator's alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +70,12 @@ impl Places {
             ("state", &self.state),
             ("browser profile", &self.browser),
         ]
+    }
+
+    /// The journal's directory.
+    #[must_use]
+    pub fn journal(&self) -> PathBuf {
+        self.state.join(JOURNAL.as_str())
     }
 
     /// The profile's file.

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::places::Places;
 use crate::domain::tier::Tier;
 use crate::policy::Problem;
 use crate::policy::floor::Floor;
 use crate::policy::limits::{BOUNDS, WINDOWS_PERIOD};
-use crate::policy::paths::Places;
 use crate::policy::profile::{HiddenText, Profile, TypedText};
 use crate::policy::sensitive::Sensitive;
 use crate::policy::store::{self, StoreError, Why};
@@ -202,7 +202,7 @@ fn in_words(
     }
 
     writeln!(out, "\nBrowser")?;
-    let own = places.browser_profile();
+    let own = places.browser.clone();
     let directory = profile.browser().profile_dir().unwrap_or(&own);
     writeln!(out, "  profile directory {}", directory.display())?;
     for program in profile.browser().executables() {
@@ -298,8 +298,8 @@ mod tests {
 
     fn room(profile: &str) -> (tempfile::TempDir, Places) {
         let scratch = tempfile::tempdir().unwrap();
-        let places = Places::below(scratch.path()).unwrap();
-        store::make_directory(places.config()).unwrap();
+        let places = Places::below(scratch.path());
+        store::make_directory(&places.config).unwrap();
         store::write(&places.profile(), profile, Existing::Keep).unwrap();
         (scratch, places)
     }

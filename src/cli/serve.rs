@@ -10,13 +10,13 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::exit::Exit;
+use super::places::JOURNAL;
 use super::places::Places;
 use super::setup::absolute;
 use crate::browser::endpoint::{NoSandbox, Wanted};
 use crate::confirm::window::Window;
 use crate::error::Fault;
 use crate::flow::session::{Session, Setting};
-use super::places::JOURNAL;
 use crate::journal::{Closing, Directory, HEARTBEAT_EVERY, Journal, Opening, Recipient, SessionId};
 use crate::policy::lock::Locks;
 use crate::policy::profile::Profile;
@@ -41,9 +41,15 @@ const ENDING: Duration = Duration::from_millis(1_500);
 pub fn wanted(profile: &Profile, places: &Places) -> Wanted {
     let browser = profile.browser();
     Wanted {
-        profile_dir: browser.profile_dir().map_or_else(|| places.browser.clone(), ToOwned::to_owned),
+        profile_dir: browser
+            .profile_dir()
+            .map_or_else(|| places.browser.clone(), ToOwned::to_owned),
         executables: browser.executables().to_vec(),
-        no_sandbox: if browser.allows_no_sandbox() { NoSandbox::Allowed } else { NoSandbox::Refused },
+        no_sandbox: if browser.allows_no_sandbox() {
+            NoSandbox::Allowed
+        } else {
+            NoSandbox::Refused
+        },
     }
 }
 
@@ -57,7 +63,10 @@ pub async fn run(places: &Places, output: Output) -> Exit {
         Ok(session) => session,
         Err(fault) => {
             return stopped(
-                &format!("{fault}; run {} to see what is wrong", places.command("doctor")),
+                &format!(
+                    "{fault}; run {} to see what is wrong",
+                    places.command("doctor")
+                ),
                 Exit::CannotOpen,
             );
         }
@@ -82,7 +91,9 @@ pub async fn run(places: &Places, output: Output) -> Exit {
     let serve = async {
         match Handler::new(session.share()).serve(transport).await {
             Ok(running) => drop(running.waiting().await),
-            Err(error) => tracing::warn!("the client went away before it said what it speaks: {error}"),
+            Err(error) => {
+                tracing::warn!("the client went away before it said what it speaks: {error}")
+            }
         }
     };
     let why = tokio::select! {
@@ -98,10 +109,14 @@ pub async fn run(places: &Places, output: Output) -> Exit {
 }
 
 fn session(profile: &Arc<Profile>, places: &Places) -> Result<Session<Window>, Fault> {
-    let locks = Locks::new(profile.locks())
-        .map_err(|error| Fault::internal("the shipped vocabulary fails its own examples").because(error.to_string()))?;
+    let locks = Locks::new(profile.locks()).map_err(|error| {
+        Fault::internal("the shipped vocabulary fails its own examples").because(error.to_string())
+    })?;
     let table = Sensitive::shipped()
-        .map_err(|error| Fault::internal("the table of sensitive fields cannot be used").because(error.to_string()))?
+        .map_err(|error| {
+            Fault::internal("the table of sensitive fields cannot be used")
+                .because(error.to_string())
+        })?
         .script_argument();
     let opening = Opening {
         session: SessionId::generate()?,

@@ -26,6 +26,9 @@ pub struct Args {
     /// Keep everything in a fresh directory of its own, for a trial (in memory where the session offers it)
     #[arg(long, conflicts_with = "home")]
     pub temporary: bool,
+    /// Read the journal's passphrase from the first line of this file instead of the terminal
+    #[arg(long, value_name = "FILE")]
+    pub passphrase_file: Option<PathBuf>,
     /// Keep everything below this directory instead of the usual ones
     #[arg(long, value_name = "DIRECTORY", value_parser = absolute)]
     pub home: Option<PathBuf>,

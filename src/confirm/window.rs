@@ -254,6 +254,10 @@ fn bind(question: &Question, time: Duration) -> Option<(Put, String)> {
 }
 
 impl Ask for Window {
+    async fn means(&self) -> Means {
+        Self::means(self).await
+    }
+
     async fn ask(&self, question: Question, withdrawn: impl Future<Output = ()> + Send) -> Asked {
         let time = question.deadline.min(LONGEST_DEADLINE);
         let began = Instant::now();

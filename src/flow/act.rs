@@ -24,7 +24,11 @@ use crate::reply::reply::Reply;
 use crate::reply::{capture, redact};
 
 /// Does what a call asks for, if every check and, where it is locked, the person lets it.
-pub async fn act<A: Ask + 'static>(session: &Session<A>, call: Call, cancelled: &CancellationToken) -> Reply {
+pub async fn act<A: Ask + 'static>(
+    session: &Session<A>,
+    call: Call,
+    cancelled: &CancellationToken,
+) -> Reply {
     let record = CallRecord::of(&call.action).meant(call.intent);
     match clear(session, call, cancelled).await {
         Ok(done) => done,
@@ -62,7 +66,13 @@ async fn clear<A: Ask + 'static>(
         let done = perform(written, &browser, session.table(), &cancelled).await;
         let settled = settle(done).await;
         reached("settled");
-        let captured = capture::after(settled, session.looking(), session.table(), session.picture_after()).await;
+        let captured = capture::after(
+            settled,
+            session.looking(),
+            session.table(),
+            session.picture_after(),
+        )
+        .await;
         let captured = session.only_listed(&browser, captured);
         let sealed = session.seal_after(&captured);
         reached("captured");
@@ -87,7 +97,13 @@ async fn answered<A: Ask + 'static>(
     let recorded = line::asked(&mut session.journal(), held, before, means, scrub)?;
     reached("asked");
     let question = question(&recorded, session.deadline())?;
-    let answer = consent::ask(recorded, question, session.asker(), session.withdrawn(cancelled)).await;
+    let answer = consent::ask(
+        recorded,
+        question,
+        session.asker(),
+        session.withdrawn(cancelled),
+    )
+    .await;
     window.ended(answer.asked().ending);
     let (_, opened) = line::answered(&mut session.journal(), answer)?;
     reached("answered");
@@ -122,6 +138,10 @@ fn question(recorded: &line::Recorded, deadline: Duration) -> Result<Question, R
 }
 
 /// What an outcome is told as; the journal first.
-pub(super) fn told(redacted: redact::Redacted, receipt: &crate::journal::Receipt, known: impl Fn(&str) -> bool) -> Reply {
+pub(super) fn told(
+    redacted: redact::Redacted,
+    receipt: &crate::journal::Receipt,
+    known: impl Fn(&str) -> bool,
+) -> Reply {
     Reply::new(redacted, receipt, known)
 }

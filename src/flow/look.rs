@@ -49,7 +49,15 @@ async fn seen<A: Ask + 'static>(session: &Session<A>, wanted: Observe) -> Result
     let notes = page.take_notes();
     let (redacted, snapshot, image) = {
         let (mut numbers, mut shelf) = (session.numbers(), session.shelf());
-        redact::look(capture, wanted.tab, telling, session.text_limit(), &mut numbers, &mut shelf, notes)
+        redact::look(
+            capture,
+            wanted.tab,
+            telling,
+            session.text_limit(),
+            &mut numbers,
+            &mut shelf,
+            notes,
+        )
     };
     let look = Look {
         tool: "observe".to_owned(),
@@ -73,7 +81,12 @@ pub enum Wanted {
 }
 
 /// Waits until a tab shows what is wanted, at most `within`; with zero it only looks once.
-pub async fn wait_for<A: Ask + 'static>(session: &Session<A>, tab: TabId, wanted: Wanted, within: Duration) -> Reply {
+pub async fn wait_for<A: Ask + 'static>(
+    session: &Session<A>,
+    tab: TabId,
+    wanted: Wanted,
+    within: Duration,
+) -> Reply {
     match awaited(session, tab, wanted, within).await {
         Ok(reply) => reply,
         Err(refusal) => session.refuse(CallRecord::new("wait_for").in_tab(tab), refusal),
@@ -94,12 +107,21 @@ async fn awaited<A: Ask + 'static>(
     let (met, readable, capture) = loop {
         let left = until.saturating_duration_since(Instant::now());
         let looked = match &readable {
-            Ok(_) => capture::look(&page, session.looking(), session.table(), Picture::NotWanted).await,
+            Ok(_) => {
+                capture::look(
+                    &page,
+                    session.looking(),
+                    session.table(),
+                    Picture::NotWanted,
+                )
+                .await
+            }
             Err(refusal) => Err(refusal.clone()),
         };
         match (looked, readable) {
             (Ok(capture), Ok(on)) if site::same_site(&on, capture.origin()).is_ok() => {
-                let met = meets(&capture, &wanted) && !(matches!(wanted, Wanted::Loaded) && page.info()?.loading);
+                let met = meets(&capture, &wanted)
+                    && !(matches!(wanted, Wanted::Loaded) && page.info()?.loading);
                 if met || left.is_zero() {
                     break (met, on, capture);
                 }
@@ -109,7 +131,11 @@ async fn awaited<A: Ask + 'static>(
             (Err(refusal), _) if left.is_zero() || !passing(&refusal) => return Err(refusal),
             (Ok(_) | Err(_), _) => {
                 let loads = page.info()?.loads;
-                let _ = page.until(left.min(Duration::from_millis(500)), |info| info.loads != loads || !info.loading).await?;
+                let _ = page
+                    .until(left.min(Duration::from_millis(500)), |info| {
+                        info.loads != loads || !info.loading
+                    })
+                    .await?;
             }
         }
         let again = admit::check_look(&mut session.budget(), session.now());
@@ -121,24 +147,51 @@ async fn awaited<A: Ask + 'static>(
                     Some(_) | None => return Err(refusal),
                 };
                 tokio::time::sleep(pause).await;
-                site::check_look(admit::check_look(&mut session.budget(), session.now())?, &page.tab_facts()?, session.profile())
+                site::check_look(
+                    admit::check_look(&mut session.budget(), session.now())?,
+                    &page.tab_facts()?,
+                    session.profile(),
+                )
             }
         };
     };
     let notes = page.take_notes();
-    let telling = session.shelf().newest(tab).map_or(Telling::Whole, |snapshot| Telling::Since(snapshot.id));
+    let telling = session
+        .shelf()
+        .newest(tab)
+        .map_or(Telling::Whole, |snapshot| Telling::Since(snapshot.id));
     let (mut redacted, snapshot, image) = {
         let (mut numbers, mut shelf) = (session.numbers(), session.shelf());
-        redact::look(capture, tab, telling, session.text_limit(), &mut numbers, &mut shelf, notes)
+        redact::look(
+            capture,
+            tab,
+            telling,
+            session.text_limit(),
+            &mut numbers,
+            &mut shelf,
+            notes,
+        )
     };
     redacted.say("met", serde_json::json!(met));
     let site = readable.site().clone();
-    session.on_record(redacted, &Entry::Read(Look { tool: "wait_for".to_owned(), tab, snapshot, site, image }))
+    session.on_record(
+        redacted,
+        &Entry::Read(Look {
+            tool: "wait_for".to_owned(),
+            tab,
+            snapshot,
+            site,
+            image,
+        }),
+    )
 }
 
 /// A refusal that a load under way can lift.
 fn passing(refusal: &Refusal) -> bool {
-    matches!(refusal.code(), Code::Stale | Code::NothingThere | Code::OpaqueOrigin | Code::ConnectionLost)
+    matches!(
+        refusal.code(),
+        Code::Stale | Code::NothingThere | Code::OpaqueOrigin | Code::ConnectionLost
+    )
 }
 
 fn meets(capture: &capture::Capture, wanted: &Wanted) -> bool {

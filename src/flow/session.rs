@@ -25,7 +25,9 @@ use crate::gate::admit::Budget;
 use crate::gate::aim::{Sight, Wants, tab_of};
 use crate::gate::consent::{Ask, Windows};
 use crate::gate::lock::Held;
-use crate::journal::{CallRecord, Closing, Entry, Journal, Peer, Receipt, SealKind, Sealed, Sight as PeerSight, line};
+use crate::journal::{
+    CallRecord, Closing, Entry, Journal, Peer, Receipt, SealKind, Sealed, Sight as PeerSight, line,
+};
 use crate::policy::lock::Locks;
 use crate::policy::profile::{Profile, SiteDecision};
 use crate::reply::capture::{self, Captured, Picture};
@@ -97,7 +99,11 @@ impl<A: Ask + 'static> Session<A> {
             windows: Mutex::default(),
             shelf: Mutex::default(),
             numbers: Mutex::default(),
-            link: tokio::sync::Mutex::new(Link { browser: None, generation: Generation::FIRST, tabs: 0 }),
+            link: tokio::sync::Mutex::new(Link {
+                browser: None,
+                generation: Generation::FIRST,
+                tabs: 0,
+            }),
             turn: Arc::new(tokio::sync::Semaphore::new(1)),
             ending: CancellationToken::new(),
             foreign: AtomicBool::new(false),
@@ -151,7 +157,11 @@ impl<A: Ask + 'static> Session<A> {
 
     pub(super) fn looking(&self) -> Looking {
         let limits = self.setting.profile.limits();
-        Looking { marks: limits.marks() as usize, text: 3 * self.text_limit(), nodes: 60_000 }
+        Looking {
+            marks: limits.marks() as usize,
+            text: 3 * self.text_limit(),
+            nodes: 60_000,
+        }
     }
 
     pub(super) fn text_limit(&self) -> usize {
@@ -199,7 +209,9 @@ impl<A: Ask + 'static> Session<A> {
         if self.ending.is_cancelled() {
             return Err(Code::Stopping.into());
         }
-        Arc::clone(&self.turn).try_acquire_owned().map_err(|_| Code::ActionUnderWay.into())
+        Arc::clone(&self.turn)
+            .try_acquire_owned()
+            .map_err(|_| Code::ActionUnderWay.into())
     }
 
     /// The connection: the one that stands, or a new one after the full owner check. A new one is a new generation,
@@ -221,8 +233,13 @@ impl<A: Ask + 'static> Session<A> {
             return Err(Code::ConnectionLost.into());
         }
         let found = endpoint::find(&self.setting.wanted).await?;
-        let browser =
-            Browser::attach(found, Arc::clone(&self.setting.profile), link.generation, link.tabs).await?;
+        let browser = Browser::attach(
+            found,
+            Arc::clone(&self.setting.profile),
+            link.generation,
+            link.tabs,
+        )
+        .await?;
         link.browser = Some(browser.clone());
         Ok(browser)
     }
@@ -248,14 +265,18 @@ impl<A: Ask + 'static> Session<A> {
             return Err(Code::TooManyTabs.into());
         }
         let tab = tab_of(action, &self.shelf())?;
-        let Some(tab) = tab else { return Ok(Sight::default()) };
+        let Some(tab) = tab else {
+            return Ok(Sight::default());
+        };
         let page = browser.page(tab)?;
         let mut sight = Sight::default();
         match action {
             Action::Press(..) => sight.focused = page.focused().await?,
             Action::Navigate(_, Destination::Back) => sight.step = page.history_step(-1).await?,
             Action::Navigate(_, Destination::Forward) => sight.step = page.history_step(1).await?,
-            Action::Navigate(_, Destination::Reload) => sight.here = Address::parse(page.info()?.url.raw()).ok(),
+            Action::Navigate(_, Destination::Reload) => {
+                sight.here = Address::parse(page.info()?.url.raw()).ok()
+            }
             Action::Navigate(_, Destination::Address(_))
             | Action::Click(_)
             | Action::Fill(..)
@@ -272,7 +293,12 @@ impl<A: Ask + 'static> Session<A> {
     /// Reads the facts a check wants.
     pub(super) async fn read(&self, browser: &Browser, wants: Wants<'_>) -> Result<Facts, Refusal> {
         match wants {
-            Wants::Element(key, pressing) => browser.page(key.tab())?.facts(key, self.table(), pressing).await,
+            Wants::Element(key, pressing) => {
+                browser
+                    .page(key.tab())?
+                    .facts(key, self.table(), pressing)
+                    .await
+            }
             Wants::Tab(tab) => browser.page(tab)?.tab_facts(),
             Wants::Nothing => Ok(Facts::Nothing),
         }
@@ -282,10 +308,21 @@ impl<A: Ask + 'static> Session<A> {
     pub(super) fn alone_on_the_port(&self, browser: &Browser) -> Result<(), Refusal> {
         let peers = browser.endpoint().peers(&[browser.local()])?;
         let Some(peer) = peers.first() else {
-            return if self.foreign_peer() { Err(Code::ForeignPeer.into()) } else { Ok(()) };
+            return if self.foreign_peer() {
+                Err(Code::ForeignPeer.into())
+            } else {
+                Ok(())
+            };
         };
         if !self.foreign.swap(true, Ordering::AcqRel) {
-            let seen = Peer { sight: PeerSight::Seen, pid: peer.pid.map(crate::browser::proc::Pid::number), program: peer.executable.as_ref().map(|path| path.display().to_string()) };
+            let seen = Peer {
+                sight: PeerSight::Seen,
+                pid: peer.pid.map(crate::browser::proc::Pid::number),
+                program: peer
+                    .executable
+                    .as_ref()
+                    .map(|path| path.display().to_string()),
+            };
             let _ = self.journal().append(&Entry::Peer(seen))?;
         }
         Err(Code::ForeignPeer.into())
@@ -295,12 +332,23 @@ impl<A: Ask + 'static> Session<A> {
 
     /// Opens the count for one window.
     pub(super) fn window(&self, class: LockClass) -> Result<Window<'_, A>, Refusal> {
-        held(&self.windows).open(class, self.profile().limits().windows_per_session(), self.now())?;
-        Ok(Window { session: self, class, ending: Ending::Cancelled })
+        held(&self.windows).open(
+            class,
+            self.profile().limits().windows_per_session(),
+            self.now(),
+        )?;
+        Ok(Window {
+            session: self,
+            class,
+            ending: Ending::Cancelled,
+        })
     }
 
     /// Completes when the caller or the client goes away.
-    pub(super) fn withdrawn(&self, cancelled: &CancellationToken) -> impl Future<Output = ()> + Send + 'static {
+    pub(super) fn withdrawn(
+        &self,
+        cancelled: &CancellationToken,
+    ) -> impl Future<Output = ()> + Send + 'static {
         let (cancelled, ending) = (cancelled.clone(), self.ending.clone());
         async move {
             tokio::select! {
@@ -317,8 +365,14 @@ impl<A: Ask + 'static> Session<A> {
     }
 
     /// The page as it is, sealed, before a person is asked.
-    pub(super) async fn seal_before(&self, browser: &Browser, held: &Held) -> Result<Option<Sealed>, Refusal> {
-        let Some(element) = held.element() else { return Ok(None) };
+    pub(super) async fn seal_before(
+        &self,
+        browser: &Browser,
+        held: &Held,
+    ) -> Result<Option<Sealed>, Refusal> {
+        let Some(element) = held.element() else {
+            return Ok(None);
+        };
         let page = browser.page(element.key().tab())?;
         let seen = capture::look(&page, self.looking(), self.table(), Picture::Wanted).await?;
         match seen.sealable() {
@@ -341,12 +395,17 @@ impl<A: Ask + 'static> Session<A> {
 
     /// What is seen after a gesture must be on the list like any other reading.
     pub(super) fn only_listed(&self, browser: &Browser, captured: Captured) -> Captured {
-        let Some(seen) = captured.seen() else { return captured };
+        let Some(seen) = captured.seen() else {
+            return captured;
+        };
         let readable = match seen.origin() {
             Origin::Site(site) => self.profile().decide(site, Tier::Read) == SiteDecision::Granted,
             Origin::Blank | Origin::Opaque => false,
         };
-        let same = captured.tab().and_then(|tab| browser.page(tab).ok()).and_then(|page| page.info().ok());
+        let same = captured
+            .tab()
+            .and_then(|tab| browser.page(tab).ok())
+            .and_then(|page| page.info().ok());
         if readable && same.is_some_and(|info| info.origin == *seen.origin()) {
             return captured;
         }
@@ -369,7 +428,9 @@ impl<A: Ask + 'static> Session<A> {
             // Something was done and could not be written: the model is told what is known of it.
             Err(fault) => {
                 tracing::error!("an outcome could not be written: {fault}");
-                Reply::without_receipt(Refusal::new(fault.code()).having(effect), |tool| self.registered(tool))
+                Reply::without_receipt(Refusal::new(fault.code()).having(effect), |tool| {
+                    self.registered(tool)
+                })
             }
         }
     }
@@ -392,11 +453,12 @@ impl<A: Ask + 'static> Session<A> {
     /// Writes a refusal down and replies.
     #[must_use]
     pub fn refuse(&self, call: CallRecord, refusal: Refusal) -> Reply {
-        let written: Result<Receipt, Fault> = line::refused(&mut self.journal(), call.clone(), &refusal, None);
+        let written: Result<Receipt, Fault> =
+            line::refused(&mut self.journal(), call.clone(), &refusal, None);
         match written {
-            Ok(receipt) => {
-                Reply::new(redact::refusal(refusal, &call), &receipt, |tool| self.registered(tool))
-            }
+            Ok(receipt) => Reply::new(redact::refusal(refusal, &call), &receipt, |tool| {
+                self.registered(tool)
+            }),
             Err(fault) => self.broken(&fault),
         }
     }

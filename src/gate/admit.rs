@@ -68,11 +68,17 @@ pub fn check(call: Call, budget: &mut Budget, now: Instant) -> Result<Admitted, 
     match call.action.tier() {
         Tier::Navigate => {
             budget.navigations.take(now)?;
-            budget.navigations_left = budget.navigations_left.checked_sub(1).ok_or(Code::NavigationsSpent)?;
+            budget.navigations_left = budget
+                .navigations_left
+                .checked_sub(1)
+                .ok_or(Code::NavigationsSpent)?;
         }
         Tier::Read | Tier::Act | Tier::Transfer => {
             budget.actions.take(now)?;
-            budget.actions_left = budget.actions_left.checked_sub(1).ok_or(Code::ActionsSpent)?;
+            budget.actions_left = budget
+                .actions_left
+                .checked_sub(1)
+                .ok_or(Code::ActionsSpent)?;
         }
     }
     if let Action::Fill(_, text) = &call.action
@@ -122,7 +128,12 @@ struct Bucket {
 impl Bucket {
     fn new(rate: Rate, now: Instant) -> Self {
         let burst = f64::from(rate.burst);
-        Self { per_second: rate.per_second, burst, tokens: burst, at: now }
+        Self {
+            per_second: rate.per_second,
+            burst,
+            tokens: burst,
+            at: now,
+        }
     }
 
     fn take(&mut self, now: Instant) -> Result<(), Refusal> {

@@ -46,7 +46,12 @@ pub struct Sight {
 /// # Errors
 /// [`Code::UnknownSnapshot`] where the snapshot is not kept.
 pub fn tab_of(action: &Action, shelf: &Shelf) -> Result<Option<TabId>, Refusal> {
-    let of = |id: SnapshotId| shelf.get(id).map(|snapshot| Some(snapshot.tab)).ok_or(Code::UnknownSnapshot.into());
+    let of = |id: SnapshotId| {
+        shelf
+            .get(id)
+            .map(|snapshot| Some(snapshot.tab))
+            .ok_or(Code::UnknownSnapshot.into())
+    };
     match action {
         Action::Click(named)
         | Action::Fill(named, _)
@@ -74,13 +79,20 @@ pub fn check(admitted: Admitted, shelf: &Shelf, sight: Sight) -> Result<Aimed, R
         Action::Press(snapshot, _) => {
             let snapshot = shelf.get(*snapshot).ok_or(Code::UnknownSnapshot)?;
             let focused = sight.focused.ok_or(Code::NoKnownFocus)?;
-            let known = snapshot.marks.values().find(|remembered| remembered.key == focused);
+            let known = snapshot
+                .marks
+                .values()
+                .find(|remembered| remembered.key == focused);
             Arm::Element(Box::new(known.cloned().ok_or(Code::NoKnownFocus)?))
         }
         Action::Scroll(tab, ..) | Action::Close(tab) => Arm::Tab(*tab),
         Action::Open(address) => Arm::Opened(address.clone()),
-        Action::Navigate(tab, Destination::Address(address)) => Arm::Sent(*tab, address.clone(), None),
-        Action::Navigate(tab, Destination::Reload) => Arm::Sent(*tab, sight.here.ok_or(Code::NothingThere)?, None),
+        Action::Navigate(tab, Destination::Address(address)) => {
+            Arm::Sent(*tab, address.clone(), None)
+        }
+        Action::Navigate(tab, Destination::Reload) => {
+            Arm::Sent(*tab, sight.here.ok_or(Code::NothingThere)?, None)
+        }
         Action::Navigate(tab, Destination::Back | Destination::Forward) => {
             let step = sight.step.ok_or(Code::NothingThere)?;
             Arm::Sent(*tab, step.address.clone(), Some(step))
@@ -91,7 +103,11 @@ pub fn check(admitted: Admitted, shelf: &Shelf, sight: Sight) -> Result<Aimed, R
 
 fn find(shelf: &Shelf, named: Named) -> Result<Remembered, Refusal> {
     let snapshot = shelf.get(named.snapshot).ok_or(Code::UnknownSnapshot)?;
-    snapshot.marks.get(&named.mark).cloned().ok_or_else(|| Code::UnknownMark.into())
+    snapshot
+        .marks
+        .get(&named.mark)
+        .cloned()
+        .ok_or_else(|| Code::UnknownMark.into())
 }
 
 /// What must be read from the browser before the identity check.

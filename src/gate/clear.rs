@@ -48,7 +48,10 @@ pub fn locked(on: OnSite, consent: Consent, now: Instant) -> Result<Cleared, Ref
     if ticket.expired(now) || lock::digest(&on, &ticket) != digest {
         return Err(Code::ChangedWhileAsking.into());
     }
-    Ok(Cleared { on, answered: Some(answered) })
+    Ok(Cleared {
+        on,
+        answered: Some(answered),
+    })
 }
 
 impl Cleared {

@@ -67,13 +67,21 @@ impl Windows {
     /// # Errors
     /// Where a window is open, too many went unanswered, or the class was refused twice.
     pub fn open(&mut self, class: LockClass, most: u32, now: Instant) -> Result<(), Refusal> {
-        if self.refusals.get(&class).is_some_and(|times| *times >= REFUSALS) {
+        if self
+            .refusals
+            .get(&class)
+            .is_some_and(|times| *times >= REFUSALS)
+        {
             return Err(Code::ClassRefused.into());
         }
         if self.open {
             return Err(Code::AnotherQuestion.into());
         }
-        while self.lately.front().is_some_and(|then| now.saturating_duration_since(*then) > SPAN) {
+        while self
+            .lately
+            .front()
+            .is_some_and(|then| now.saturating_duration_since(*then) > SPAN)
+        {
             self.lately.pop_front();
         }
         if self.lately.len() >= LATELY || self.in_all >= most {
@@ -92,14 +100,19 @@ impl Windows {
                 *self.refusals.entry(class).or_default() += 1;
                 self.left(now);
             }
-            Ending::Timeout | Ending::Cancelled | Ending::Undeliverable | Ending::Crashed => self.left(now),
+            Ending::Timeout | Ending::Cancelled | Ending::Undeliverable | Ending::Crashed => {
+                self.left(now)
+            }
         }
     }
 
     /// The classes that stay refused.
     #[must_use]
     pub fn refused(&self) -> Vec<LockClass> {
-        LockClass::ALL.into_iter().filter(|class| self.refusals.get(class).is_some_and(|n| *n >= REFUSALS)).collect()
+        LockClass::ALL
+            .into_iter()
+            .filter(|class| self.refusals.get(class).is_some_and(|n| *n >= REFUSALS))
+            .collect()
     }
 
     fn left(&mut self, now: Instant) {
@@ -150,9 +163,17 @@ pub async fn ask(
     let asked = if question.digest == held.digest() {
         whom.ask(question, withdrawn).await
     } else {
-        Asked { ending: Ending::Crashed, means: Means::Nothing }
+        Asked {
+            ending: Ending::Crashed,
+            means: Means::Nothing,
+        }
     };
-    Answer { held, sequence, asked, waited: begun.elapsed() }
+    Answer {
+        held,
+        sequence,
+        asked,
+        waited: begun.elapsed(),
+    }
 }
 
 impl Answer {
@@ -182,7 +203,15 @@ impl Answer {
         let code = match self.asked.ending {
             Ending::Allowed => {
                 let (call, arm, ticket, digest) = self.held.give_up();
-                return Ok(Consented { call, arm, consent: Consent { ticket, digest, answered } });
+                return Ok(Consented {
+                    call,
+                    arm,
+                    consent: Consent {
+                        ticket,
+                        digest,
+                        answered,
+                    },
+                });
             }
             Ending::Denied => Code::Denied,
             Ending::Timeout => Code::TimedOut,
@@ -221,22 +250,46 @@ mod tests {
         let mut windows = Windows::default();
         let now = Instant::now();
         windows.open(LockClass::Payment, 20, now).unwrap();
-        assert_eq!(windows.open(LockClass::Payment, 20, now).unwrap_err().code(), Code::AnotherQuestion);
+        assert_eq!(
+            windows
+                .open(LockClass::Payment, 20, now)
+                .unwrap_err()
+                .code(),
+            Code::AnotherQuestion
+        );
         for _ in 0..5 {
             windows.ended(LockClass::Payment, Ending::Timeout, now);
             let _ = windows.open(LockClass::Payment, 20, now);
         }
         windows.open = false;
-        assert_eq!(windows.open(LockClass::Payment, 20, now).unwrap_err().code(), Code::TooManyWindows);
+        assert_eq!(
+            windows
+                .open(LockClass::Payment, 20, now)
+                .unwrap_err()
+                .code(),
+            Code::TooManyWindows
+        );
         let later = now + SPAN + Duration::from_secs(1);
         windows.open(LockClass::Payment, 20, later).unwrap();
         windows.ended(LockClass::Payment, Ending::Denied, later);
         windows.open(LockClass::Payment, 20, later).unwrap();
         windows.ended(LockClass::Payment, Ending::Denied, later);
-        assert_eq!(windows.open(LockClass::Payment, 20, later).unwrap_err().code(), Code::ClassRefused);
+        assert_eq!(
+            windows
+                .open(LockClass::Payment, 20, later)
+                .unwrap_err()
+                .code(),
+            Code::ClassRefused
+        );
         assert_eq!(windows.refused(), [LockClass::Payment]);
         assert!(windows.open(LockClass::Deletion, 20, later).is_ok());
         windows.ended(LockClass::Deletion, Ending::Allowed, later);
-        assert_eq!(windows.open(LockClass::Deletion, 7, later).unwrap_err().code(), Code::TooManyWindows);
+        assert_eq!(
+            windows
+                .open(LockClass::Deletion, 7, later)
+                .unwrap_err()
+                .code(),
+            Code::TooManyWindows
+        );
     }
 }

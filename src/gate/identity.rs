@@ -76,9 +76,10 @@ fn compare(action: &Action, arm: Arm, facts: Facts) -> Result<Same, Refusal> {
         }
         (Arm::Opened(address), Facts::Nothing) => Ok(Same::Opened(address)),
         // Facts of another thing than the one named prove nothing about it.
-        (Arm::Element(_) | Arm::Tab(_) | Arm::Opened(_) | Arm::Sent(..), Facts::Element(_) | Facts::Tab(_) | Facts::Nothing) => {
-            Err(Code::Stale.into())
-        }
+        (
+            Arm::Element(_) | Arm::Tab(_) | Arm::Opened(_) | Arm::Sent(..),
+            Facts::Element(_) | Facts::Tab(_) | Facts::Nothing,
+        ) => Err(Code::Stale.into()),
     }
 }
 
@@ -108,7 +109,9 @@ fn fits(action: &Action, facts: &ElementFacts) -> Result<(), Refusal> {
                 return Err(Code::Disabled.into());
             }
             // Its list opens outside the page, where nothing is marked.
-            if print.tag == "select" && state.option_count > 0 && !state.multiple || print.kind == "file" {
+            if print.tag == "select" && state.option_count > 0 && !state.multiple
+                || print.kind == "file"
+            {
                 return Err(Code::WrongKind.into());
             }
         }
@@ -117,7 +120,8 @@ fn fits(action: &Action, facts: &ElementFacts) -> Result<(), Refusal> {
                 print.kind.as_str(),
                 "checkbox" | "radio" | "submit" | "button" | "reset" | "image" | "file" | "hidden"
             );
-            let field = (print.tag == "input" && !choice) || print.tag == "textarea" || state.editable;
+            let field =
+                (print.tag == "input" && !choice) || print.tag == "textarea" || state.editable;
             if !field {
                 return Err(Code::WrongKind.into());
             }
@@ -141,7 +145,11 @@ fn fits(action: &Action, facts: &ElementFacts) -> Result<(), Refusal> {
                 return Err(Code::Disabled.into());
             }
         }
-        Action::ScrollIn(..) | Action::Scroll(..) | Action::Open(_) | Action::Navigate(..) | Action::Close(_) => {}
+        Action::ScrollIn(..)
+        | Action::Scroll(..)
+        | Action::Open(_)
+        | Action::Navigate(..)
+        | Action::Close(_) => {}
     }
     Ok(())
 }

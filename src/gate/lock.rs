@@ -65,9 +65,14 @@ impl Ticket {
     /// Where the system gives no randomness.
     pub fn new(session: &str, now: Instant, deadline: Duration) -> Result<Self, Fault> {
         let mut nonce = [0_u8; 16];
-        getrandom::fill(&mut nonce).map_err(|error| Fault::internal("no randomness").because(error))?;
+        getrandom::fill(&mut nonce)
+            .map_err(|error| Fault::internal("no randomness").because(error))?;
         // The second look and the intent follow at once; a minute after the deadline nothing is served any more.
-        Ok(Self { session: session.to_owned(), nonce, expires: now + deadline + Duration::from_secs(60) })
+        Ok(Self {
+            session: session.to_owned(),
+            nonce,
+            expires: now + deadline + Duration::from_secs(60),
+        })
     }
 
     pub(super) fn expired(&self, now: Instant) -> bool {
@@ -83,7 +88,13 @@ pub fn decide(on: OnSite, locks: &Locks, ticket: Ticket) -> Route {
     };
     let digest = digest(&on, &ticket);
     let facts = facts(&on);
-    Route::Locked(Held { on, class, ticket, digest, facts })
+    Route::Locked(Held {
+        on,
+        class,
+        ticket,
+        digest,
+        facts,
+    })
 }
 
 impl Held {
@@ -165,25 +176,45 @@ fn verdict(on: &OnSite, locks: &Locks) -> Verdict {
                 texts.push((Source::SectionHeading, facts.section_heading().to_owned()));
                 if facts.submits() {
                     effects = Effects::Submits;
-                    texts.push((Source::FormAction, facts.effect().unwrap_or(facts.print()).action.clone()));
+                    texts.push((
+                        Source::FormAction,
+                        facts.effect().unwrap_or(facts.print()).action.clone(),
+                    ));
                 }
                 form = FormFacts {
                     card_fields: facts.has_card_fields(),
                     new_password: facts.sets_password(),
                     one_time_code: facts.asks_code(),
-                    account_number: facts.filled().iter().any(|field| names_account(&field.label)),
+                    account_number: facts
+                        .filled()
+                        .iter()
+                        .any(|field| names_account(&field.label)),
                     amount: !find_amounts(facts.around()).is_empty(),
                 };
             }
             if let Action::Select(_, options) = &call.action {
-                texts.extend(options.iter().map(|option| (Source::OptionText, option.raw().to_owned())));
+                texts.extend(
+                    options
+                        .iter()
+                        .map(|option| (Source::OptionText, option.raw().to_owned())),
+                );
             }
         }
-        Same::Opened(address) | Same::Sent(_, address, _) => texts.push((Source::Href, address.to_string())),
+        Same::Opened(address) | Same::Sent(_, address, _) => {
+            texts.push((Source::Href, address.to_string()))
+        }
         Same::Tab(_) => {}
     }
-    let texts = texts.iter().map(|(source, text)| (*source, text.as_str())).collect();
-    locks.decide(&Subject { texts, effects, form, intent: call.intent })
+    let texts = texts
+        .iter()
+        .map(|(source, text)| (*source, text.as_str()))
+        .collect();
+    locks.decide(&Subject {
+        texts,
+        effects,
+        form,
+        intent: call.intent,
+    })
 }
 
 /// Whether the gesture can press something.
@@ -203,19 +234,36 @@ fn presses(action: &Action) -> bool {
 
 fn say_print(print: &Print, texts: &mut Vec<(Source, String)>) {
     texts.push((Source::Label, print.text.clone()));
-    texts.extend(print.label.split(" · ").map(|label| (Source::Label, label.to_owned())));
+    texts.extend(
+        print
+            .label
+            .split(" · ")
+            .map(|label| (Source::Label, label.to_owned())),
+    );
     texts.push((Source::Href, print.href.clone()));
 }
 
 fn names_account(label: &str) -> bool {
     let label = label.to_lowercase();
-    ["iban", "account number", "kontonummer", "numéro de compte", "número de cuenta"].iter().any(|word| label.contains(word))
+    [
+        "iban",
+        "account number",
+        "kontonummer",
+        "numéro de compte",
+        "número de cuenta",
+    ]
+    .iter()
+    .any(|word| label.contains(word))
 }
 
 /// The canonical facts of C2: whatever a person was shown, and what makes the gesture what it is. Rectangles are no part of it.
 pub(super) fn digest(on: &OnSite, ticket: &Ticket) -> Digest {
     let call = on.call();
-    let nonce: String = ticket.nonce.iter().map(|byte| format!("{byte:02x}")).collect();
+    let nonce: String = ticket
+        .nonce
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     let mut canonical = Canonical::new("countersign answer 1")
         .field("session", &ticket.session)
         .field("nonce", &nonce)
@@ -225,9 +273,17 @@ pub(super) fn digest(on: &OnSite, ticket: &Ticket) -> Digest {
         .optional("site", on.site().map(ToString::to_string).as_deref());
     canonical = match on.same() {
         Same::Element(_, facts) => {
-            let origins: Vec<String> = facts.origins().iter().chain([facts.top()]).map(ToString::to_string).collect();
-            let filled: Vec<String> =
-                facts.filled().iter().map(|field| format!("{}={}", field.label, field.value)).collect();
+            let origins: Vec<String> = facts
+                .origins()
+                .iter()
+                .chain([facts.top()])
+                .map(ToString::to_string)
+                .collect();
+            let filled: Vec<String> = facts
+                .filled()
+                .iter()
+                .map(|field| format!("{}={}", field.label, field.value))
+                .collect();
             let amounts = amounts(facts);
             canonical = canonical
                 .field("tab", &facts.key().tab().to_string())
@@ -252,9 +308,9 @@ pub(super) fn digest(on: &OnSite, ticket: &Ticket) -> Digest {
             .field("origin", &facts.origin().to_string())
             .field("generation", &facts.generation().to_string()),
         Same::Opened(address) => canonical.field("address", address.as_str()),
-        Same::Sent(facts, address, _) => {
-            canonical.field("tab", &facts.tab().to_string()).field("address", address.as_str())
-        }
+        Same::Sent(facts, address, _) => canonical
+            .field("tab", &facts.tab().to_string())
+            .field("address", address.as_str()),
     };
     canonical.finish()
 }
@@ -289,13 +345,25 @@ fn amounts(facts: &ElementFacts) -> Vec<String> {
 /// What the person reads, critical facts first. An absent fact is said to be unknown, never left out (security C3).
 fn facts(on: &OnSite) -> Vec<Stated> {
     let some = |text: &str| Some(Untrusted::new(text)).filter(|text| !text.is_blank());
-    let critical = |label, value| Stated { label, value, critical: true };
-    let plain = |label, value| Stated { label, value, critical: false };
+    let critical = |label, value| Stated {
+        label,
+        value,
+        critical: true,
+    };
+    let plain = |label, value| Stated {
+        label,
+        value,
+        critical: false,
+    };
     let mut out = vec![plain("Action", some(on.call().action.name()))];
     match on.same() {
         Same::Element(_, facts) => {
             let effect = facts.effect().unwrap_or(facts.print());
-            let said = if effect.text.is_empty() { facts.name().raw() } else { effect.text.as_str() };
+            let said = if effect.text.is_empty() {
+                facts.name().raw()
+            } else {
+                effect.text.as_str()
+            };
             out.push(critical("Control", some(said)));
             let amounts = amounts(facts);
             out.push(critical("Amounts shown", some(&amounts.join(" · "))));
@@ -304,18 +372,30 @@ fn facts(on: &OnSite) -> Vec<Stated> {
             } else if !effect.href.is_empty() {
                 out.push(critical("Leads to", some(&target(&effect.href))));
             }
-            out.push(plain("Form", some(facts.form_heading()).or_else(|| some(facts.section_heading()))));
+            out.push(plain(
+                "Form",
+                some(facts.form_heading()).or_else(|| some(facts.section_heading())),
+            ));
             out.push(plain("Page", some(facts.page_title())));
             for field in facts.filled().iter().take(8) {
-                let value = if field.masked && !field.value.is_empty() { "(filled, hidden)" } else { field.value.as_str() };
+                let value = if field.masked && !field.value.is_empty() {
+                    "(filled, hidden)"
+                } else {
+                    field.value.as_str()
+                };
                 let shown = if value.is_empty() { "(empty)" } else { value };
                 out.push(plain("Field", some(&format!("{}: {shown}", field.label))));
             }
             if facts.field_count() > 8 {
-                out.push(plain("More fields", some(&(facts.field_count() - 8).to_string())));
+                out.push(plain(
+                    "More fields",
+                    some(&(facts.field_count() - 8).to_string()),
+                ));
             }
         }
-        Same::Opened(address) | Same::Sent(_, address, _) => out.push(critical("Opens", some(&target(address.as_str())))),
+        Same::Opened(address) | Same::Sent(_, address, _) => {
+            out.push(critical("Opens", some(&target(address.as_str()))))
+        }
         Same::Tab(facts) => out.push(critical("Tab", some(&facts.tab().to_string()))),
     }
     out
@@ -323,7 +403,8 @@ fn facts(on: &OnSite) -> Vec<Stated> {
 
 /// Where something is sent: the canonical site and path, or that it cannot be read.
 fn target(text: &str) -> String {
-    Address::parse(text).map_or_else(|_| "an address that cannot be read".to_owned(), |address| {
-        format!("{}{}", address.site(), address.path_and_query().raw())
-    })
+    Address::parse(text).map_or_else(
+        |_| "an address that cannot be read".to_owned(),
+        |address| format!("{}{}", address.site(), address.path_and_query().raw()),
+    )
 }

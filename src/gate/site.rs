@@ -84,7 +84,11 @@ pub fn check(node: SameNode, profile: &Profile) -> Result<OnSite, Refusal> {
 ///
 /// # Errors
 /// Where its document is off the list or has no origin.
-pub fn check_look(look: AdmittedLook, facts: &Facts, profile: &Profile) -> Result<Readable, Refusal> {
+pub fn check_look(
+    look: AdmittedLook,
+    facts: &Facts,
+    profile: &Profile,
+) -> Result<Readable, Refusal> {
     look.spend();
     let facts: &TabFacts = match facts {
         Facts::Tab(facts) => facts,
@@ -94,7 +98,10 @@ pub fn check_look(look: AdmittedLook, facts: &Facts, profile: &Profile) -> Resul
         return Err(Code::TabCrashed.into());
     }
     let site = listed(facts.origin(), Tier::Read, profile, Code::OffList)?;
-    Ok(Readable { tab: facts.tab(), site })
+    Ok(Readable {
+        tab: facts.tab(),
+        site,
+    })
 }
 
 /// After a reading: what was read must come from the site that was checked before it.
@@ -130,7 +137,9 @@ fn listed(origin: &Origin, tier: Tier, profile: &Profile, off: Code) -> Result<S
     };
     match profile.decide(site, tier) {
         SiteDecision::Granted => Ok(site.clone()),
-        SiteDecision::TierNotGranted => Err(Refusal::new(Code::TierNotGranted).with(Detail::Site(site.clone()))),
+        SiteDecision::TierNotGranted => {
+            Err(Refusal::new(Code::TierNotGranted).with(Detail::Site(site.clone())))
+        }
         SiteDecision::NotListed => Err(Refusal::new(off).with(Detail::Site(site.clone()))),
     }
 }

@@ -15,7 +15,10 @@ pub(super) async fn click(hand: &Hand<'_>) -> Result<End, Refusal> {
     let at = match at_rest(hand, &handle).await? {
         Hit::At(at) => at,
         Hit::Covered(by) => {
-            return Ok(End { covered_by: by, ..End::refused(Code::Covered.into()) });
+            return Ok(End {
+                covered_by: by,
+                ..End::refused(Code::Covered.into())
+            });
         }
         Hit::OutOfSight => return Err(Code::NotVisible.into()),
     };
@@ -38,12 +41,19 @@ pub(super) async fn click(hand: &Hand<'_>) -> Result<End, Refusal> {
 enum Pressed {
     Landed,
     /// Whether any event reached the target before it went astray.
-    Astray { touched: bool },
+    Astray {
+        touched: bool,
+    },
     /// The connection or the tab failed between press and release.
     Lost,
 }
 
-async fn guarded(hand: &Hand<'_>, handle: &Handle, at: Point, armed: &mut Armed<'_>) -> Result<Pressed, Refusal> {
+async fn guarded(
+    hand: &Hand<'_>,
+    handle: &Handle,
+    at: Point,
+    armed: &mut Armed<'_>,
+) -> Result<Pressed, Refusal> {
     // Arming took time: the point is tested once more, and it must be the same point.
     match hand.page.hit_test(handle).await? {
         Hit::At(now) if now == at => {}
@@ -62,7 +72,9 @@ async fn guarded(hand: &Hand<'_>, handle: &Handle, at: Point, armed: &mut Armed<
     // Also where it went astray the button must come up; the guard is still armed and stops what follows from it.
     let released = hand.page.release_button(at).await;
     if pressed.blocked > 0 || !pressed.saw("mousedown") {
-        return Ok(Pressed::Astray { touched: !pressed.passed.is_empty() });
+        return Ok(Pressed::Astray {
+            touched: !pressed.passed.is_empty(),
+        });
     }
     crate::checkpoint::reached("released");
     if released.is_err() {

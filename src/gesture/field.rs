@@ -21,15 +21,24 @@ pub(super) async fn fill(hand: &Hand<'_>, text: &Typed) -> Result<End, Refusal> 
             Err(refusal) => End::unknown(refusal),
         });
     }
-    let mut armed = hand.page.arm(hand.facts.key(), &handle, Some("key")).await?;
+    let mut armed = hand
+        .page
+        .arm(hand.facts.key(), &handle, Some("key"))
+        .await?;
     let typed = type_into(hand, &handle, text).await;
     let stopped = armed.report().await.blocked > 0;
     close(&mut armed, typed.is_ok() && !stopped).await;
     match typed {
         Ok(()) if !stopped => {}
         Ok(()) => return Ok(End::unknown(Code::FocusLost.into())),
-        Err(Halted { refusal, typed: true }) => return Ok(End::unknown(refusal)),
-        Err(Halted { refusal, typed: false }) => return Err(refusal),
+        Err(Halted {
+            refusal,
+            typed: true,
+        }) => return Ok(End::unknown(refusal)),
+        Err(Halted {
+            refusal,
+            typed: false,
+        }) => return Err(refusal),
     }
     Ok(match hand.page.holds(&handle, text.expose()).await {
         Ok(held) => read_back(hand, held),
@@ -44,8 +53,14 @@ struct Halted {
 }
 
 async fn type_into(hand: &Hand<'_>, handle: &Handle, text: &Typed) -> Result<(), Halted> {
-    let before = |refusal| Halted { refusal, typed: false };
-    let after = |refusal| Halted { refusal, typed: true };
+    let before = |refusal| Halted {
+        refusal,
+        typed: false,
+    };
+    let after = |refusal| Halted {
+        refusal,
+        typed: true,
+    };
     if !hand.page.focus(handle).await.map_err(before)? {
         return Err(before(Code::FocusLost.into()));
     }
@@ -57,7 +72,10 @@ async fn type_into(hand: &Hand<'_>, handle: &Handle, text: &Typed) -> Result<(),
         return hand.page.press_key(&erase).await.map_err(after);
     }
     for (i, piece) in pieces(text).iter().enumerate() {
-        let halted = |refusal| Halted { refusal, typed: i > 0 };
+        let halted = |refusal| Halted {
+            refusal,
+            typed: i > 0,
+        };
         if !hand.page.has_focus(handle).await.map_err(halted)? {
             return Err(halted(Code::FocusLost.into()));
         }
@@ -68,9 +86,15 @@ async fn type_into(hand: &Hand<'_>, handle: &Handle, text: &Typed) -> Result<(),
 
 fn read_back(hand: &Hand<'_>, held: Held) -> End {
     let sensitive = hand.facts.state().masked;
-    let field = FieldAfter { same: held.same, value: held.value.filter(|_| !sensitive) };
+    let field = FieldAfter {
+        same: held.same,
+        value: held.value.filter(|_| !sensitive),
+    };
     if held.same {
-        return End { field: Some(field), ..End::done() };
+        return End {
+            field: Some(field),
+            ..End::done()
+        };
     }
     // The page reformatted, cut or refused what was entered: something was done, but not what was asked.
     let refusal = Refusal::new(Code::NotKept).having(Effect::Done);
@@ -95,7 +119,10 @@ pub(super) async fn select(hand: &Hand<'_>, options: &[Untrusted]) -> Result<End
         } else {
             Code::UnknownOption
         };
-        let list = choice.list.into_iter().map(|(label, value)| (Untrusted::new(label), Untrusted::new(value)));
+        let list = choice
+            .list
+            .into_iter()
+            .map(|(label, value)| (Untrusted::new(label), Untrusted::new(value)));
         return Err(Refusal::new(code).with(Detail::Options(list.collect())));
     }
     hand.not_cancelled()?;
@@ -113,14 +140,23 @@ pub(super) async fn press(hand: &Hand<'_>, chord: &Chord) -> Result<End, Refusal
     }
     let pressing = if chord.is_enter() { "enter" } else { "key" };
     hand.still_the_same(Some(pressing)).await?;
-    let mut armed = hand.page.arm(hand.facts.key(), &handle, Some(pressing)).await?;
+    let mut armed = hand
+        .page
+        .arm(hand.facts.key(), &handle, Some(pressing))
+        .await?;
     let pressed = key(hand, &handle, chord).await;
     let report = armed.report().await;
     let landed = pressed.is_ok() && report.blocked == 0 && report.saw("keydown");
     close(&mut armed, landed).await;
     match pressed {
-        Err(Halted { refusal, typed: false }) => Err(refusal),
-        Err(Halted { refusal, typed: true }) => Ok(End::unknown(refusal)),
+        Err(Halted {
+            refusal,
+            typed: false,
+        }) => Err(refusal),
+        Err(Halted {
+            refusal,
+            typed: true,
+        }) => Ok(End::unknown(refusal)),
         Ok(()) if landed => Ok(End::done()),
         Ok(()) if report.passed.is_empty() => Err(Code::FocusLost.into()),
         // The key went to the element, and then something else was about to be pressed by it.
@@ -129,14 +165,26 @@ pub(super) async fn press(hand: &Hand<'_>, chord: &Chord) -> Result<End, Refusal
 }
 
 async fn key(hand: &Hand<'_>, handle: &Handle, chord: &Chord) -> Result<(), Halted> {
-    let before = |refusal| Halted { refusal, typed: false };
+    let before = |refusal| Halted {
+        refusal,
+        typed: false,
+    };
     if !hand.page.has_focus(handle).await.map_err(before)? {
         return Err(before(Code::FocusLost.into()));
     }
     hand.not_cancelled().map_err(before)?;
-    hand.page.press_key(chord).await.map_err(|refusal| Halted { refusal, typed: true })
+    hand.page.press_key(chord).await.map_err(|refusal| Halted {
+        refusal,
+        typed: true,
+    })
 }
 
 async fn close(armed: &mut Armed<'_>, landed: bool) {
-    armed.finish(if landed { Landed::OnTarget } else { Landed::Astray }).await;
+    armed
+        .finish(if landed {
+            Landed::OnTarget
+        } else {
+            Landed::Astray
+        })
+        .await;
 }

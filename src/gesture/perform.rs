@@ -67,16 +67,31 @@ pub(super) enum Settles {
 
 impl End {
     pub(super) const fn done() -> Self {
-        Self { outcome: Outcome::Done, field: None, covered_by: None, settles: Settles::Page }
+        Self {
+            outcome: Outcome::Done,
+            field: None,
+            covered_by: None,
+            settles: Settles::Page,
+        }
     }
 
     pub(super) const fn refused(refusal: Refusal) -> Self {
-        Self { outcome: Outcome::Refused(refusal), field: None, covered_by: None, settles: Settles::Nothing }
+        Self {
+            outcome: Outcome::Refused(refusal),
+            field: None,
+            covered_by: None,
+            settles: Settles::Nothing,
+        }
     }
 
     pub(super) const fn unknown(refusal: Refusal) -> Self {
         let refusal = refusal.having(Effect::Possible);
-        Self { outcome: Outcome::Unknown(refusal), field: None, covered_by: None, settles: Settles::Page }
+        Self {
+            outcome: Outcome::Unknown(refusal),
+            field: None,
+            covered_by: None,
+            settles: Settles::Page,
+        }
     }
 
     pub(super) const fn loading(mut self) -> Self {
@@ -95,13 +110,23 @@ pub(super) struct Hand<'a> {
 }
 
 /// Performs the intent.
-pub async fn perform(written: Written, browser: &Browser, table: &Value, cancelled: &CancellationToken) -> Done {
+pub async fn perform(
+    written: Written,
+    browser: &Browser,
+    table: &Value,
+    cancelled: &CancellationToken,
+) -> Done {
     let cleared = written.cleared();
     let (page, end) = match cleared.target() {
         Upon::Element(facts) => match browser.page(facts.key().tab()) {
             Ok(page) => {
                 let before = page.info().map(|info| info.loads).unwrap_or_default();
-                let hand = Hand { page: &page, facts, table, cancelled };
+                let hand = Hand {
+                    page: &page,
+                    facts,
+                    table,
+                    cancelled,
+                };
                 let end = on_element(&hand, cleared.action()).await;
                 return finish(written, Some(page), before, end);
             }
@@ -109,8 +134,17 @@ pub async fn perform(written: Written, browser: &Browser, table: &Value, cancell
         },
         Upon::Tab(tab) => match (browser.page(tab), cleared.action()) {
             (Ok(page), Action::Close(_)) => {
-                let end = page.close().await.map_or_else(End::unknown, |()| End::done());
-                (None, End { settles: Settles::Nothing, ..end })
+                let end = page
+                    .close()
+                    .await
+                    .map_or_else(End::unknown, |()| End::done());
+                (
+                    None,
+                    End {
+                        settles: Settles::Nothing,
+                        ..end
+                    },
+                )
             }
             (Ok(page), Action::Scroll(_, direction, screens)) => {
                 let end = moved(page.scroll(None, *direction, *screens).await);
@@ -134,7 +168,14 @@ pub async fn perform(written: Written, browser: &Browser, table: &Value, cancell
 
 fn finish(written: Written, page: Option<Page>, loads_before: u64, end: End) -> Done {
     let locked = written.cleared().answered().is_some();
-    Done { sequence: written.sequence(), call: written.call().clone(), locked, page, loads_before, end }
+    Done {
+        sequence: written.sequence(),
+        call: written.call().clone(),
+        locked,
+        page,
+        loads_before,
+        end,
+    }
 }
 
 async fn on_element(hand: &Hand<'_>, action: &Action) -> End {
@@ -144,10 +185,14 @@ async fn on_element(hand: &Hand<'_>, action: &Action) -> End {
         Action::Select(_, options) => field::select(hand, options).await,
         Action::PressOn(_, chord) | Action::Press(_, chord) => field::press(hand, chord).await,
         Action::ScrollIn(_, direction, screens) => match hand.handle().await {
-            Ok(handle) => Ok(moved(hand.page.scroll(Some(&handle), *direction, *screens).await)),
+            Ok(handle) => Ok(moved(
+                hand.page.scroll(Some(&handle), *direction, *screens).await,
+            )),
             Err(refusal) => Err(refusal),
         },
-        Action::Scroll(..) | Action::Open(_) | Action::Navigate(..) | Action::Close(_) => Ok(misfit(action)),
+        Action::Scroll(..) | Action::Open(_) | Action::Navigate(..) | Action::Close(_) => {
+            Ok(misfit(action))
+        }
     };
     end.unwrap_or_else(End::refused)
 }
@@ -160,7 +205,10 @@ fn misfit(_action: &Action) -> End {
 fn moved(result: Result<bool, Refusal>) -> End {
     match result {
         Ok(true) => End::done(),
-        Ok(false) => End { settles: Settles::Nothing, ..End::done() },
+        Ok(false) => End {
+            settles: Settles::Nothing,
+            ..End::done()
+        },
         Err(refusal) => End::unknown(refusal),
     }
 }
@@ -173,7 +221,11 @@ impl Hand<'_> {
 
     /// Reads the fingerprint once more after scrolling and moving, and compares it with the cleared one.
     pub(super) async fn still_the_same(&self, pressing: Option<&str>) -> Result<(), Refusal> {
-        match self.page.facts(self.facts.key(), self.table, pressing).await? {
+        match self
+            .page
+            .facts(self.facts.key(), self.table, pressing)
+            .await?
+        {
             Facts::Element(now) => {
                 let same = now.print() == self.facts.print()
                     && now.effect() == self.facts.effect()
@@ -193,7 +245,11 @@ impl Hand<'_> {
     }
 
     pub(super) fn not_cancelled(&self) -> Result<(), Refusal> {
-        if self.cancelled.is_cancelled() { Err(Code::Cancelled.into()) } else { Ok(()) }
+        if self.cancelled.is_cancelled() {
+            Err(Code::Cancelled.into())
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -208,5 +264,8 @@ impl Done {
 /// Splits a text into pieces that are typed one after the other, on character boundaries.
 pub(super) fn pieces(text: &Typed) -> Vec<String> {
     let characters: Vec<char> = text.expose().chars().collect();
-    characters.chunks(400).map(|piece| piece.iter().collect()).collect()
+    characters
+        .chunks(400)
+        .map(|piece| piece.iter().collect())
+        .collect()
 }

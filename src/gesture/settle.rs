@@ -34,8 +34,20 @@ pub struct Settled {
 
 /// Waits for what was started.
 pub async fn settle(done: Done) -> Settled {
-    let Done { sequence, call, locked, page, loads_before, end } = done;
-    let End { outcome, field, covered_by, settles } = end;
+    let Done {
+        sequence,
+        call,
+        locked,
+        page,
+        loads_before,
+        end,
+    } = done;
+    let End {
+        outcome,
+        field,
+        covered_by,
+        settles,
+    } = end;
     let mut pending = false;
     let mut moved_on = false;
     let mut outcome = outcome;
@@ -51,7 +63,18 @@ pub async fn settle(done: Done) -> Settled {
         }
     }
     let notes = page.as_ref().map(Page::take_notes).unwrap_or_default();
-    Settled { sequence, call, locked, page, outcome, field, covered_by, notes, pending, moved_on }
+    Settled {
+        sequence,
+        call,
+        locked,
+        page,
+        outcome,
+        field,
+        covered_by,
+        notes,
+        pending,
+        moved_on,
+    }
 }
 
 /// True where something is still pending.
@@ -59,7 +82,9 @@ async fn rest(page: &Page, loads_before: u64) -> bool {
     // The document may go away while it is waited for; that is news, not a failure.
     let rested = page.rest(QUIET, RESTLESS).await;
     match page.info() {
-        Ok(info) if rested.is_err() || info.loading || info.loads > loads_before => load(page).await,
+        Ok(info) if rested.is_err() || info.loading || info.loads > loads_before => {
+            load(page).await
+        }
         Ok(_) | Err(_) => false,
     }
 }

@@ -32,9 +32,13 @@ pub(super) async fn send(page: &Page, address: &Address, step: Option<&Step>) ->
     };
     match went {
         Ok(Went::Committed | Went::OnItsWay) => End::done().loading(),
-        Ok(Went::Download) => End::refused(Refusal::new(Code::LoadFailed).with(Detail::Reason("it is a download"))),
+        Ok(Went::Download) => {
+            End::refused(Refusal::new(Code::LoadFailed).with(Detail::Reason("it is a download")))
+        }
         Ok(Went::Stopped) => End::refused(stopped(page)),
-        Err(refusal) if refusal.code() == Code::LoadFailed => End::refused(refusal.having(Effect::Possible)),
+        Err(refusal) if refusal.code() == Code::LoadFailed => {
+            End::refused(refusal.having(Effect::Possible))
+        }
         Err(refusal) => End::unknown(refusal),
     }
 }

@@ -27,7 +27,9 @@ const LOCK: FileName = FileName::constant("writer.lock");
 pub struct FileName(Cow<'static, str>);
 
 impl FileName {
-    pub(super) const fn constant(name: &'static str) -> Self {
+    /// A name of ours.
+    #[must_use]
+    pub const fn constant(name: &'static str) -> Self {
         Self(Cow::Borrowed(name))
     }
 
@@ -172,6 +174,21 @@ impl Directory {
             return Err(fault(&shown, "is open to others; run chmod 700 on it"));
         }
         Ok(Self { handle, shown })
+    }
+
+    /// Whether files can be made here now.
+    ///
+    /// # Errors
+    /// Where they cannot, with the way out.
+    pub fn writable(&self) -> Result<(), Fault> {
+        use rustix::fs::{Access, AtFlags, accessat};
+        accessat(
+            &self.handle,
+            ".",
+            Access::WRITE_OK | Access::EXEC_OK,
+            AtFlags::EACCESS,
+        )
+        .map_err(|error| fault(&self.shown, "cannot be written").because(error))
     }
 
     /// Takes the one right to write here.

@@ -11,7 +11,8 @@ use crate::gate::clear::{Cleared, Upon};
 use crate::gate::consent::{Answer, Consented, OnRecord};
 use crate::gate::lock::Held;
 
-use super::entry::{Answered, Asked, CallRecord, Entry, Intent, Refused};
+use super::call::CallRecord;
+use super::entry::{Answered, Asked, Entry, Intent, Refused};
 use super::seal::Sealed;
 use super::writer::{Journal, Receipt};
 
@@ -87,25 +88,47 @@ pub fn asked(
     means: Means,
     clean: impl Fn(&str) -> String,
 ) -> Result<Recorded, Fault> {
-    let call = record(held.action(), held.intent(), held.site(), held.element(), &clean);
+    let call = record(
+        held.action(),
+        held.intent(),
+        held.site(),
+        held.element(),
+        &clean,
+    );
     let facts = held
         .facts()
         .iter()
         .map(|fact| {
-            let value = fact.value.as_ref().map_or_else(|| "unknown".to_owned(), |value| clean(value.raw()));
+            let value = fact
+                .value
+                .as_ref()
+                .map_or_else(|| "unknown".to_owned(), |value| clean(value.raw()));
             (fact.label.to_owned(), value)
         })
         .collect();
-    let entry = Entry::Asked(Asked { call, class: held.class(), facts, digest: held.digest(), before, means });
+    let entry = Entry::Asked(Asked {
+        call,
+        class: held.class(),
+        facts,
+        digest: held.digest(),
+        before,
+        means,
+    });
     let receipt = journal.append(&entry)?;
-    Ok(Recorded { sequence: receipt.sequence(), held })
+    Ok(Recorded {
+        sequence: receipt.sequence(),
+        held,
+    })
 }
 
 /// Writes down how a question ended; only then does a yes count.
 ///
 /// # Errors
 /// Where the journal cannot be written: then even a yes is void.
-pub fn answered(journal: &mut Journal, answer: Answer) -> Result<(Receipt, Result<Consented, Refusal>), Fault> {
+pub fn answered(
+    journal: &mut Journal,
+    answer: Answer,
+) -> Result<(Receipt, Result<Consented, Refusal>), Fault> {
     let waited_ms = u64::try_from(answer.waited().as_millis()).unwrap_or(u64::MAX);
     let asked = answer.asked();
     let entry = Entry::Answered(Answered {
@@ -133,10 +156,25 @@ pub fn intent(
         Upon::Element(facts) => Some(facts),
         Upon::Tab(_) | Upon::Opened(_) | Upon::Sent(..) => None,
     };
-    let call = record(cleared.action(), cleared.intent(), cleared.site(), element, &clean);
-    let entry = Entry::Intent(Intent { call: call.clone(), answered: cleared.answered(), before: None, snapshot });
+    let call = record(
+        cleared.action(),
+        cleared.intent(),
+        cleared.site(),
+        element,
+        &clean,
+    );
+    let entry = Entry::Intent(Intent {
+        call: call.clone(),
+        answered: cleared.answered(),
+        before: None,
+        snapshot,
+    });
     let receipt = journal.append(&entry)?;
-    Ok(Written { sequence: receipt.sequence(), cleared, call })
+    Ok(Written {
+        sequence: receipt.sequence(),
+        cleared,
+        call,
+    })
 }
 
 /// Writes a refusal down; it has a receipt too.
@@ -170,8 +208,14 @@ fn record(
     }
     if let Some(facts) = element {
         let print = facts.print();
-        let name = if print.text.is_empty() { facts.name().raw() } else { print.text.as_str() };
-        call = call.in_tab(facts.key().tab()).element(facts.role(), clean(name));
+        let name = if print.text.is_empty() {
+            facts.name().raw()
+        } else {
+            print.text.as_str()
+        };
+        call = call
+            .in_tab(facts.key().tab())
+            .element(facts.role(), clean(name));
         if let (Some(own), Origin::Site(top)) = (site, facts.top())
             && own != top
         {

@@ -8,6 +8,7 @@ mod directory;
 mod entry;
 mod form;
 mod keys;
+pub mod line;
 mod ratchet;
 mod read;
 mod recover;
@@ -31,6 +32,7 @@ pub use form::CodeName;
 pub use keys::{
     IDENTITY_FILE, Identity, RECIPIENT_FILE, Recipient, Unopened, WorkFactor, generate,
 };
+pub use line::{Recorded, Written};
 pub use read::{Piece, Unreadable, next, open, record};
 pub use report::{AnchorState, Depth, FileDamage, Notice, Problem, Report};
 pub use seal::{CAPTURES, Damage, SealKind, Sealed};

@@ -86,6 +86,14 @@ pub struct Journal {
     _lock: WriterLock,
 }
 
+impl fmt::Debug for Journal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Journal")
+            .field("head", &self.head)
+            .finish_non_exhaustive()
+    }
+}
+
 enum State {
     Writing(Writing),
     /// A write failed. What is on the disk after a failed fsync is unknown, so nothing is tried again (security J3).
@@ -172,9 +180,23 @@ impl Journal {
     ///
     /// # Errors
     /// As [`Journal::append`].
-    pub fn close(mut self, reason: Closing) -> Result<Receipt, Fault> {
-        self.write(Body::Own(Own::Closed(Closed { reason })))
-            .map(Receipt)
+    pub fn close(&mut self, reason: Closing) -> Result<Receipt, Fault> {
+        let receipt = self
+            .write(Body::Own(Own::Closed(Closed { reason })))
+            .map(Receipt)?;
+        self.state = State::Ended;
+        Ok(receipt)
+    }
+
+    /// The receipt of the last durable entry, for replies that write none.
+    ///
+    /// # Errors
+    /// Once the journal has failed or is closed.
+    pub fn receipt(&self) -> Result<Receipt, Fault> {
+        match (&self.state, self.head) {
+            (State::Writing(_), Some(head)) => Ok(Receipt(head)),
+            (State::Writing(_) | State::Ended, _) => Err(ended()),
+        }
     }
 
     /// Encrypts a capture into a file beside the journal. It is durable, name and all, when this returns; an entry that

@@ -52,10 +52,18 @@ const TRIES: usize = 3;
 ///
 /// # Errors
 /// Where the page cannot be read.
-pub async fn look(page: &Page, budget: Budget, table: &Value, picture: Picture) -> Result<Capture, Refusal> {
+pub async fn look(
+    page: &Page,
+    budget: Budget,
+    table: &Value,
+    picture: Picture,
+) -> Result<Capture, Refusal> {
     let mut look = page.look(budget, table).await?;
     if picture == Picture::NotWanted {
-        return Ok(Capture { look, picture: Taken::NotWanted });
+        return Ok(Capture {
+            look,
+            picture: Taken::NotWanted,
+        });
     }
     for attempt in 0..TRIES {
         if attempt > 0 {
@@ -65,7 +73,10 @@ pub async fn look(page: &Page, budget: Budget, table: &Value, picture: Picture) 
         let png = match page.screenshot().await {
             Ok(png) => png,
             Err(refusal) if refusal.code() == Code::CaptureFailed => {
-                return Ok(Capture { look, picture: Taken::Withheld("no picture could be taken") });
+                return Ok(Capture {
+                    look,
+                    picture: Taken::Withheld("no picture could be taken"),
+                });
             }
             Err(refusal) => return Err(refusal),
         };
@@ -73,11 +84,23 @@ pub async fn look(page: &Page, budget: Budget, table: &Value, picture: Picture) 
         if before != after {
             continue;
         }
-        let masks: Vec<Rect> = look.walked.masks.iter().chain(before.masks()).copied().collect();
+        let masks: Vec<Rect> = look
+            .walked
+            .masks
+            .iter()
+            .chain(before.masks())
+            .copied()
+            .collect();
         let masked = Masked::cover(&png, look.walked.view.w, &masks)?;
-        return Ok(Capture { look, picture: Taken::Masked(masked) });
+        return Ok(Capture {
+            look,
+            picture: Taken::Masked(masked),
+        });
     }
-    Ok(Capture { look, picture: Taken::Withheld("the page kept moving, so its masks could not be placed") })
+    Ok(Capture {
+        look,
+        picture: Taken::Withheld("the page kept moving, so its masks could not be placed"),
+    })
 }
 
 /// Captures what a gesture left. A failure is carried inside: the outcome is written all the same.
@@ -100,7 +123,12 @@ impl Capture {
     /// Whether the page shows this text, white space and case aside, in its text or in the words of a mark.
     #[must_use]
     pub fn shows(&self, text: &Untrusted) -> bool {
-        let bare = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        let bare = |text: &str| {
+            text.split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+                .to_lowercase()
+        };
         let all: Vec<&str> = self
             .look
             .walked
@@ -108,7 +136,9 @@ impl Capture {
             .iter()
             .flat_map(|item| match item {
                 Item::Text { s, .. } => vec![s.as_str()],
-                Item::Mark { f, s, .. } => vec![f.text.as_str(), s.value.as_deref().unwrap_or_default()],
+                Item::Mark { f, s, .. } => {
+                    vec![f.text.as_str(), s.value.as_deref().unwrap_or_default()]
+                }
                 Item::Blocked { .. } => Vec::new(),
             })
             .collect();
@@ -141,7 +171,10 @@ impl Captured {
     /// Drops what was seen: it is not from a site that may be read.
     #[must_use]
     pub fn unseen(self, refusal: Refusal) -> Self {
-        Self { parts: self.parts, after: Err(refusal) }
+        Self {
+            parts: self.parts,
+            after: Err(refusal),
+        }
     }
 
     /// The tab, where there is one still.

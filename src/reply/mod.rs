@@ -2,5 +2,8 @@
 
 pub mod capture;
 pub mod redact;
-#[allow(clippy::module_inception, reason = "the room is named by what it makes")]
+#[allow(
+    clippy::module_inception,
+    reason = "the room is named by what it makes"
+)]
 pub mod reply;

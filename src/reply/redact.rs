@@ -70,10 +70,29 @@ pub fn look(
     let mut page = Map::new();
     server.insert("tab".to_owned(), json!(tab));
     server.insert("outcome".to_owned(), json!("done"));
-    let (id, image) = put(capture, tab, telling, text_limit, numbers, shelf, &mut server, &mut page);
+    let (id, image) = put(
+        capture,
+        tab,
+        telling,
+        text_limit,
+        numbers,
+        shelf,
+        &mut server,
+        &mut page,
+    );
     tell_notes(notes, &mut server, &mut page);
     let digest = image.as_deref().map(Digest::of);
-    (Redacted { server, page, image, refusal: None, entry: None }, id, digest)
+    (
+        Redacted {
+            server,
+            page,
+            image,
+            refusal: None,
+            entry: None,
+        },
+        id,
+        digest,
+    )
 }
 
 /// Redacts what a gesture left.
@@ -85,7 +104,18 @@ pub fn outcome(
     after: Option<Sealed>,
 ) -> Redacted {
     let Captured { parts, after: seen } = captured;
-    let Parts { sequence, call: _, locked, page: tab, outcome, field, covered_by, notes, pending, moved_on } = parts;
+    let Parts {
+        sequence,
+        call: _,
+        locked,
+        page: tab,
+        outcome,
+        field,
+        covered_by,
+        notes,
+        pending,
+        moved_on,
+    } = parts;
     let mut server = Map::new();
     let mut page = Map::new();
     let (name, refusal) = match outcome {
@@ -100,12 +130,17 @@ pub fn outcome(
         server.insert("allowed_by".to_owned(), json!("person"));
     }
     if pending {
-        server.insert("pending".to_owned(), json!("the page is still loading; call wait_for or observe"));
+        server.insert(
+            "pending".to_owned(),
+            json!("the page is still loading; call wait_for or observe"),
+        );
     }
-    let refusal = refusal.map(|refusal| match covered_by.and_then(|key| numbers.known(&key)) {
-        Some(mark) => refusal.with(Detail::CoveredBy(mark)),
-        None => refusal,
-    });
+    let refusal = refusal.map(
+        |refusal| match covered_by.and_then(|key| numbers.known(&key)) {
+            Some(mark) => refusal.with(Detail::CoveredBy(mark)),
+            None => refusal,
+        },
+    );
     if let Some(field) = field {
         server.insert("field_holds_it".to_owned(), json!(field.same));
         if let Some(value) = field.value {
@@ -116,13 +151,30 @@ pub fn outcome(
     let mut image = None;
     match (seen, &tab) {
         (Ok(capture), Some(tab)) => {
-            let since = shelf.newest(tab.id()).map(|snapshot| snapshot.id).filter(|_| !moved_on);
+            let since = shelf
+                .newest(tab.id())
+                .map(|snapshot| snapshot.id)
+                .filter(|_| !moved_on);
             let telling = since.map_or(Telling::Whole, Telling::Since);
             server.insert("tab".to_owned(), json!(tab.id()));
-            let (_, picture) = put(capture, tab.id(), telling, text_limit, numbers, shelf, &mut server, &mut page);
+            let (_, picture) = put(
+                capture,
+                tab.id(),
+                telling,
+                text_limit,
+                numbers,
+                shelf,
+                &mut server,
+                &mut page,
+            );
             image = picture;
             if let Some(Value::Array(lines)) = page.get("added").or_else(|| page.get("text")) {
-                changes = lines.iter().filter_map(Value::as_str).take(40).map(str::to_owned).collect();
+                changes = lines
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .take(40)
+                    .map(str::to_owned)
+                    .collect();
             }
         }
         (Err(why), Some(tab)) => {
@@ -140,7 +192,13 @@ pub fn outcome(
         changes,
         after,
     };
-    Redacted { server, page, image, refusal, entry: Some(entry) }
+    Redacted {
+        server,
+        page,
+        image,
+        refusal,
+        entry: Some(entry),
+    }
 }
 
 /// Redacts a refusal that came before any gesture.
@@ -151,12 +209,24 @@ pub fn refusal(refusal: Refusal, call: &CallRecord) -> Redacted {
     }
     server.insert("outcome".to_owned(), json!("refused"));
     server.insert("effect".to_owned(), json!(refusal.effect()));
-    Redacted { server, page: Map::new(), image: None, refusal: Some(refusal), entry: None }
+    Redacted {
+        server,
+        page: Map::new(),
+        image: None,
+        refusal: Some(refusal),
+        entry: None,
+    }
 }
 
 /// What the server says of itself: constants, numbers and sites, nothing of a page but addresses as data.
 pub fn statement(server: Map<String, Value>, page: Map<String, Value>) -> Redacted {
-    Redacted { server, page, image: None, refusal: None, entry: None }
+    Redacted {
+        server,
+        page,
+        image: None,
+        refusal: None,
+        entry: None,
+    }
 }
 
 impl Redacted {
@@ -172,7 +242,10 @@ impl Redacted {
     }
 }
 
-#[allow(clippy::too_many_arguments, reason = "the one place where a look becomes text")]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "the one place where a look becomes text"
+)]
 fn put(
     capture: Capture,
     tab: TabId,
@@ -196,7 +269,10 @@ fn put(
     if look.walked.ready != "complete" {
         server.insert("loading".to_owned(), json!(true));
     }
-    page.insert("title".to_owned(), json!(quote(&scrub(&look.walked.title), 200)));
+    page.insert(
+        "title".to_owned(),
+        json!(quote(&scrub(&look.walked.title), 200)),
+    );
     page.insert("url".to_owned(), json!(address(&look.walked.url)));
     let old = match telling {
         Telling::Whole => None,
@@ -213,7 +289,10 @@ fn put(
         Some(old) => {
             let (added, removed) = difference(old, &composed.lines);
             let (added, cut) = fit(&added, text_limit);
-            server.insert("changes".to_owned(), json!({"added": added.len() + cut, "removed": removed.len()}));
+            server.insert(
+                "changes".to_owned(),
+                json!({"added": added.len() + cut, "removed": removed.len()}),
+            );
             if cut > 0 {
                 server.insert("lines_left_out".to_owned(), json!(cut));
             }
@@ -234,7 +313,13 @@ fn put(
         }
         Taken::Masked(masked) => masked.marked(&composed.boxes, id.number()).ok(),
     };
-    shelf.put(Snapshot { id, tab, origin: look.origin, marks: composed.marks, lines: composed.lines });
+    shelf.put(Snapshot {
+        id,
+        tab,
+        origin: look.origin,
+        marks: composed.marks,
+        lines: composed.lines,
+    });
     (id, image)
 }
 
@@ -373,14 +458,20 @@ mod tests {
 
     #[test]
     fn numbers_of_cards_and_accounts_do_not_leave() {
-        assert_eq!(scrub("card 4111 1111 1111 1111 ok"), format!("card {MASK} ok"));
+        assert_eq!(
+            scrub("card 4111 1111 1111 1111 ok"),
+            format!("card {MASK} ok")
+        );
         assert_eq!(scrub("DE89 3704 0044 0532 0130 00"), MASK);
         assert_eq!(scrub("order 1234567"), "order 1234567");
     }
 
     #[test]
     fn addresses_leave_without_credentials_and_query_values() {
-        assert_eq!(address("https://u:p@bank.test/a?token=s3cret#frag"), "https://bank.test/a?…");
+        assert_eq!(
+            address("https://u:p@bank.test/a?token=s3cret#frag"),
+            "https://bank.test/a?…"
+        );
     }
 
     proptest! {

@@ -28,8 +28,18 @@ impl Reply {
         Self::build(super::redact::refusal(refusal, &call), None, registered)
     }
 
-    fn build(redacted: Redacted, receipt: Option<&Receipt>, registered: impl Fn(&str) -> bool) -> Self {
-        let Redacted { mut server, mut page, image, refusal, .. } = redacted;
+    fn build(
+        redacted: Redacted,
+        receipt: Option<&Receipt>,
+        registered: impl Fn(&str) -> bool,
+    ) -> Self {
+        let Redacted {
+            mut server,
+            mut page,
+            image,
+            refusal,
+            ..
+        } = redacted;
         let refused = refusal.is_some();
         if let Some(receipt) = receipt {
             server.insert("receipt".to_owned(), json!(receipt.to_string()));
@@ -42,7 +52,11 @@ impl Reply {
         if !page.is_empty() {
             body.insert("page_content".to_owned(), Value::Object(page));
         }
-        Self { body: Value::Object(body), image: image.map(|image| encoded(&image)), refused }
+        Self {
+            body: Value::Object(body),
+            image: image.map(|image| encoded(&image)),
+            refused,
+        }
     }
 
     /// The structured content.
@@ -72,7 +86,11 @@ fn describe(
 ) {
     let code: Code = refusal.code();
     let tool = code.suggested_tool();
-    let suggestion = if tool.is_empty() || registered(tool) { code.suggestion() } else { "call status" };
+    let suggestion = if tool.is_empty() || registered(tool) {
+        code.suggestion()
+    } else {
+        "call status"
+    };
     body.insert("code".to_owned(), json!(code.as_str()));
     body.insert("message".to_owned(), json!(code.message()));
     body.insert("suggestion".to_owned(), json!(suggestion));

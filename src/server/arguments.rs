@@ -183,7 +183,9 @@ impl Navigate {
             (None, Some(Move::Back)) => Destination::Back,
             (None, Some(Move::Forward)) => Destination::Forward,
             (None, Some(Move::Reload)) => Destination::Reload,
-            (Some(_), Some(_)) | (None, None) => return Err(argument("url", "give exactly one of url and to")),
+            (Some(_), Some(_)) | (None, None) => {
+                return Err(argument("url", "give exactly one of url and to"));
+            }
         };
         Ok(free(Action::Navigate(self.tab, destination)))
     }
@@ -201,8 +203,16 @@ impl ObserveTab {
     /// What is to be looked at.
     #[must_use]
     pub fn parse(self) -> Observe {
-        let picture = if self.image.unwrap_or(true) { Picture::Wanted } else { Picture::NotWanted };
-        Observe { tab: self.tab, picture, since: self.since }
+        let picture = if self.image.unwrap_or(true) {
+            Picture::Wanted
+        } else {
+            Picture::NotWanted
+        };
+        Observe {
+            tab: self.tab,
+            picture,
+            since: self.since,
+        }
     }
 }
 
@@ -210,7 +220,10 @@ impl Click {
     /// The parsed call.
     #[must_use]
     pub fn parse(self) -> Call {
-        Call { action: Action::Click(named(self.snapshot_id, self.mark)), intent: self.intent }
+        Call {
+            action: Action::Click(named(self.snapshot_id, self.mark)),
+            intent: self.intent,
+        }
     }
 }
 
@@ -219,7 +232,10 @@ impl Fill {
     #[must_use]
     pub fn parse(self) -> Call {
         let action = Action::Fill(named(self.snapshot_id, self.mark), Typed::new(self.text));
-        Call { action, intent: self.intent }
+        Call {
+            action,
+            intent: self.intent,
+        }
     }
 }
 
@@ -229,11 +245,22 @@ impl SelectOption {
     /// # Errors
     /// Where there are too many options, or one is too long.
     pub fn parse(self) -> Result<Call, Refusal> {
-        if self.options.len() > OPTIONS || self.options.iter().any(|option| option.chars().count() > LONGEST) {
-            return Err(argument("options", "at most 100 options of at most 1,000 characters"));
+        if self.options.len() > OPTIONS
+            || self
+                .options
+                .iter()
+                .any(|option| option.chars().count() > LONGEST)
+        {
+            return Err(argument(
+                "options",
+                "at most 100 options of at most 1,000 characters",
+            ));
         }
         let options = self.options.into_iter().map(Untrusted::new).collect();
-        Ok(Call { action: Action::Select(named(self.snapshot_id, self.mark), options), intent: self.intent })
+        Ok(Call {
+            action: Action::Select(named(self.snapshot_id, self.mark), options),
+            intent: self.intent,
+        })
     }
 }
 
@@ -250,7 +277,10 @@ impl PressKey {
             Some(mark) => Action::PressOn(named(self.snapshot_id, mark), chord),
             None => Action::Press(self.snapshot_id, chord),
         };
-        Ok(Call { action, intent: self.intent })
+        Ok(Call {
+            action,
+            intent: self.intent,
+        })
     }
 }
 
@@ -272,7 +302,9 @@ impl Scroll {
         }
         let action = match (self.tab, self.snapshot_id, self.mark) {
             (Some(tab), None, None) => Action::Scroll(tab, direction, screens),
-            (None, Some(snapshot), Some(mark)) => Action::ScrollIn(named(snapshot, mark), direction, screens),
+            (None, Some(snapshot), Some(mark)) => {
+                Action::ScrollIn(named(snapshot, mark), direction, screens)
+            }
             (Some(_) | None, Some(_) | None, Some(_) | None) => {
                 return Err(argument("tab", "give either tab, or snapshot_id and mark"));
             }
@@ -292,15 +324,25 @@ impl WaitFor {
             (None, Some(text), None) => Wanted::NoText(waited_text(text)?),
             (None, None, Some(true)) => Wanted::Loaded,
             (Some(_) | None, Some(_) | None, Some(_) | None) => {
-                return Err(argument("text", "give exactly one of text, gone and loaded: true"));
+                return Err(argument(
+                    "text",
+                    "give exactly one of text, gone and loaded: true",
+                ));
             }
         };
         let within = match self.timeout {
             None => usual,
-            Some(seconds) if seconds.is_finite() && seconds >= 0.0 && seconds <= usual.as_secs_f64() => {
+            Some(seconds)
+                if seconds.is_finite() && seconds >= 0.0 && seconds <= usual.as_secs_f64() =>
+            {
                 Duration::from_secs_f64(seconds)
             }
-            Some(_) => return Err(argument("timeout", "seconds, from 0 to the profile's limit (10 by default)")),
+            Some(_) => {
+                return Err(argument(
+                    "timeout",
+                    "seconds, from 0 to the profile's limit (10 by default)",
+                ));
+            }
         };
         Ok((self.tab, wanted, within))
     }
@@ -319,7 +361,10 @@ const fn named(snapshot: SnapshotId, mark: Mark) -> Named {
 }
 
 const fn free(action: Action) -> Call {
-    Call { action, intent: None }
+    Call {
+        action,
+        intent: None,
+    }
 }
 
 fn address(text: &str) -> Result<Address, Refusal> {

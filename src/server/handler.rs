@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
+    ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde::de::DeserializeOwned;
@@ -39,7 +40,10 @@ pub struct Handler<A> {
 /// The tools that some site of the profile grants.
 #[must_use]
 pub(super) fn granted(profile: &Profile) -> Vec<&'static Row> {
-    TABLE.iter().filter(|row| profile.grants_anywhere(row.tier)).collect()
+    TABLE
+        .iter()
+        .filter(|row| profile.grants_anywhere(row.tier))
+        .collect()
 }
 
 /// Their names, for suggestions.
@@ -94,7 +98,9 @@ impl<A: Ask + std::fmt::Debug + 'static> Handler<A> {
             Name::CloseTab => read::<args::CloseTab>(arguments).map(args::CloseTab::parse),
             Name::Click => read::<args::Click>(arguments).map(args::Click::parse),
             Name::Fill => read::<args::Fill>(arguments).map(args::Fill::parse),
-            Name::SelectOption => read::<args::SelectOption>(arguments).and_then(args::SelectOption::parse),
+            Name::SelectOption => {
+                read::<args::SelectOption>(arguments).and_then(args::SelectOption::parse)
+            }
             Name::PressKey => read::<args::PressKey>(arguments).and_then(args::PressKey::parse),
             Name::Scroll => read::<args::Scroll>(arguments).and_then(args::Scroll::parse),
         };
@@ -118,11 +124,16 @@ impl<A: Ask + std::fmt::Debug + 'static> ServerHandler for Handler<A> {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools.iter().map(|row| row.definition()).collect()))
+        Ok(ListToolsResult::with_all_items(
+            self.tools.iter().map(|row| row.definition()).collect(),
+        ))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.tools.iter().find(|row| row.wire == name).map(|row| row.definition())
+        self.tools
+            .iter()
+            .find(|row| row.wire == name)
+            .map(|row| row.definition())
     }
 
     async fn call_tool(
@@ -130,13 +141,22 @@ impl<A: Ask + std::fmt::Debug + 'static> ServerHandler for Handler<A> {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let known = row(&request.name).filter(|row| self.tools.iter().any(|granted| granted.name == row.name));
+        let known = row(&request.name)
+            .filter(|row| self.tools.iter().any(|granted| granted.name == row.name));
         let Some(row) = known else {
-            return Err(ErrorData::invalid_params("there is no such tool; list the tools", None));
+            return Err(ErrorData::invalid_params(
+                "there is no such tool; list the tools",
+                None,
+            ));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         // In a task of its own: a panic becomes a refusal, and a caller that goes away leaves nothing half-done.
-        let mut work = tokio::spawn(Self::call(self.session.share(), row, arguments, context.ct.clone()));
+        let mut work = tokio::spawn(Self::call(
+            self.session.share(),
+            row,
+            arguments,
+            context.ct.clone(),
+        ));
         let begun = Instant::now();
         let reply = loop {
             tokio::select! {
@@ -145,7 +165,10 @@ impl<A: Ask + std::fmt::Debug + 'static> ServerHandler for Handler<A> {
             }
         };
         let reply = reply.unwrap_or_else(|_| {
-            self.session.refuse(CallRecord::new(row.wire), Refusal::new(Code::Internal).having(crate::error::Effect::Possible))
+            self.session.refuse(
+                CallRecord::new(row.wire),
+                Refusal::new(Code::Internal).having(crate::error::Effect::Possible),
+            )
         });
         Ok(result(&reply).into())
     }
@@ -164,8 +187,11 @@ fn result(reply: &Reply) -> CallToolResult {
     if let Some(image) = reply.image() {
         content.push(ContentBlock::image(image, "image/png"));
     }
-    let mut result =
-        if reply.is_refusal() { CallToolResult::error(content) } else { CallToolResult::success(content) };
+    let mut result = if reply.is_refusal() {
+        CallToolResult::error(content)
+    } else {
+        CallToolResult::success(content)
+    };
     result.structured_content = Some(reply.body().clone());
     result
 }
@@ -173,8 +199,10 @@ fn result(reply: &Reply) -> CallToolResult {
 fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Refusal> {
     // The parser's message names fields and types; it may quote a value, so it goes to the operator's log alone.
     serde_json::from_value(arguments).map_err(|_| {
-        Refusal::new(Code::ArgumentsInvalid)
-            .with(Detail::Argument("arguments", "exactly the arguments of the tool's input schema, with their types"))
+        Refusal::new(Code::ArgumentsInvalid).with(Detail::Argument(
+            "arguments",
+            "exactly the arguments of the tool's input schema, with their types",
+        ))
     })
 }
 
@@ -188,15 +216,24 @@ async fn status<A: Ask + 'static>(session: &Session<A>) -> Reply {
         .map(|site| json!({"site": site.rule().to_string(), "tiers": site.tiers().iter().map(|t| t.name()).collect::<Vec<_>>()}))
         .collect();
     let (actions, navigations) = session.left();
-    server.insert("program".to_owned(), json!(concat!("countersign ", env!("CARGO_PKG_VERSION"))));
+    server.insert(
+        "program".to_owned(),
+        json!(concat!("countersign ", env!("CARGO_PKG_VERSION"))),
+    );
     server.insert("sites".to_owned(), json!(sites));
     server.insert("actions_left".to_owned(), json!(actions));
     server.insert("navigations_left".to_owned(), json!(navigations));
     server.insert("asks_by".to_owned(), json!(session.means().await.name()));
-    server.insert("tools_sha256".to_owned(), json!(digest(granted(profile).into_iter()).hex()));
+    server.insert(
+        "tools_sha256".to_owned(),
+        json!(digest(granted(profile).into_iter()).hex()),
+    );
     server.insert("profile_sha256".to_owned(), json!(profile.digest().hex()));
     if session.foreign_peer() {
-        server.insert("foreign_peer".to_owned(), json!("another program was seen on the browser's port; locked actions are refused"));
+        server.insert(
+            "foreign_peer".to_owned(),
+            json!("another program was seen on the browser's port; locked actions are refused"),
+        );
     }
     let refused = session.refused_classes();
     if !refused.is_empty() {
@@ -223,19 +260,28 @@ async fn list_tabs<A: Ask + 'static>(session: &Session<A>) -> Reply {
     let mut listed = Vec::new();
     for (tab, origin, url, loading) in tabs {
         let readable = match &origin {
-            Origin::Site(site) => session.profile().decide(site, Tier::Read) == SiteDecision::Granted,
+            Origin::Site(site) => {
+                session.profile().decide(site, Tier::Read) == SiteDecision::Granted
+            }
             Origin::Blank | Origin::Opaque => false,
         };
         listed.push(json!({"tab": tab, "origin": origin.to_string(), "readable": readable, "loading": loading}));
         if readable {
-            page.insert(tab.to_string(), json!({"url": scrub(url.split(['?', '#']).next().unwrap_or_default())}));
+            page.insert(
+                tab.to_string(),
+                json!({"url": scrub(url.split(['?', '#']).next().unwrap_or_default())}),
+            );
         }
     }
     server.insert("tabs".to_owned(), Value::Array(listed));
     told(session, server, page)
 }
 
-fn told<A: Ask + 'static>(session: &Session<A>, mut server: Map<String, Value>, page: Map<String, Value>) -> Reply {
+fn told<A: Ask + 'static>(
+    session: &Session<A>,
+    mut server: Map<String, Value>,
+    page: Map<String, Value>,
+) -> Reply {
     server.insert("outcome".to_owned(), json!("done"));
     session.state(statement(server, page))
 }

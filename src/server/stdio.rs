@@ -27,7 +27,9 @@ pub struct Output(OwnedFd);
 /// # Errors
 /// Where the descriptors cannot be duplicated.
 pub fn claim() -> Result<Output, Fault> {
-    let broken = |error: rustix::io::Errno| Fault::internal("standard output cannot be claimed").because(error);
+    let broken = |error: rustix::io::Errno| {
+        Fault::internal("standard output cannot be claimed").because(error)
+    };
     let kept = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3).map_err(broken)?;
     rustix::stdio::dup2_stdout(rustix::stdio::stderr()).map_err(broken)?;
     Ok(Output(kept))
@@ -43,31 +45,50 @@ pub struct Ends {
 }
 
 /// Starts the reader and the writer. `input` is standard input.
-pub fn start(input: impl AsyncRead + Send + Unpin + 'static, output: Output) -> (Ends, tokio::task::JoinHandle<()>) {
+pub fn start(
+    input: impl AsyncRead + Send + Unpin + 'static,
+    output: Output,
+) -> (Ends, tokio::task::JoinHandle<()>) {
     let (to_library, library_input) = tokio::io::duplex(64 * 1024);
     let (library_output, from_library) = tokio::io::duplex(64 * 1024);
     let (lines, written) = mpsc::channel(64);
     tokio::spawn(read(input, to_library, lines.clone()));
     tokio::spawn(forward(from_library, lines));
     let writer = tokio::task::spawn_blocking(move || write(output, written));
-    (Ends { input: library_input, output: library_output }, writer)
+    (
+        Ends {
+            input: library_input,
+            output: library_output,
+        },
+        writer,
+    )
 }
 
-async fn read(input: impl AsyncRead + Unpin, mut to_library: DuplexStream, errors: mpsc::Sender<String>) {
+async fn read(
+    input: impl AsyncRead + Unpin,
+    mut to_library: DuplexStream,
+    errors: mpsc::Sender<String>,
+) {
     let mut lines = FramedRead::new(input, LinesCodec::new_with_max_length(LONGEST_LINE));
     while let Some(line) = lines.next().await {
         let refused = match line {
             Ok(line) if line.trim().is_empty() => continue,
             Ok(line) => match sane(&line) {
                 Ok(()) => {
-                    if to_library.write_all(format!("{line}\n").as_bytes()).await.is_err() {
+                    if to_library
+                        .write_all(format!("{line}\n").as_bytes())
+                        .await
+                        .is_err()
+                    {
                         break;
                     }
                     continue;
                 }
                 Err(refused) => refused,
             },
-            Err(LinesCodecError::MaxLineLengthExceeded) => error(&Value::Null, -32700, "the line is longer than 1 MiB"),
+            Err(LinesCodecError::MaxLineLengthExceeded) => {
+                error(&Value::Null, -32700, "the line is longer than 1 MiB")
+            }
             // Not UTF-8, or the pipe broke; the codec ends the stream after the latter.
             Err(LinesCodecError::Io(_)) => error(&Value::Null, -32700, "the line is not UTF-8"),
         };
@@ -80,16 +101,28 @@ async fn read(input: impl AsyncRead + Unpin, mut to_library: DuplexStream, error
 
 /// Whether a line is one message; else the error to answer it with.
 fn sane(line: &str) -> Result<(), String> {
-    let value: Value = serde_json::from_str(line).map_err(|_| error(&Value::Null, -32700, "the line is not JSON"))?;
-    let id = value.get("id").filter(|id| id.is_string() || id.is_number()).cloned().unwrap_or(Value::Null);
+    let value: Value = serde_json::from_str(line)
+        .map_err(|_| error(&Value::Null, -32700, "the line is not JSON"))?;
+    let id = value
+        .get("id")
+        .filter(|id| id.is_string() || id.is_number())
+        .cloned()
+        .unwrap_or(Value::Null);
     if depth(&value) > DEEPEST {
         return Err(error(&id, -32600, "the message nests too deeply"));
     }
     let message = value.get("jsonrpc").and_then(Value::as_str) == Some("2.0")
         && (value.get("method").is_some_and(Value::is_string)
-            || (value.get("id").is_some() && (value.get("result").is_some() || value.get("error").is_some())))
-        && value.get("params").is_none_or(|params| params.is_object() || params.is_array());
-    if message { Ok(()) } else { Err(error(&id, -32600, "the line is not a JSON-RPC 2.0 message")) }
+            || (value.get("id").is_some()
+                && (value.get("result").is_some() || value.get("error").is_some())))
+        && value
+            .get("params")
+            .is_none_or(|params| params.is_object() || params.is_array());
+    if message {
+        Ok(())
+    } else {
+        Err(error(&id, -32600, "the line is not a JSON-RPC 2.0 message"))
+    }
 }
 
 fn depth(value: &Value) -> usize {
@@ -136,13 +169,20 @@ mod tests {
             ("[]", -32600),
             (r#"{"jsonrpc":"1.0","id":1,"method":"x"}"#, -32600),
             (r#"{"jsonrpc":"2.0","id":7}"#, -32600),
-            (r#"{"jsonrpc":"2.0","id":7,"method":"x","params":3}"#, -32600),
+            (
+                r#"{"jsonrpc":"2.0","id":7,"method":"x","params":3}"#,
+                -32600,
+            ),
         ] {
             let refused: Value = serde_json::from_str(&sane(line).unwrap_err()).unwrap();
             assert_eq!(refused["error"]["code"], code, "{line}");
         }
         assert!(sane(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).is_ok());
-        let deep = format!(r#"{{"jsonrpc":"2.0","id":9,"method":"x","params":{}{}}}"#, "[".repeat(40), "]".repeat(40));
+        let deep = format!(
+            r#"{{"jsonrpc":"2.0","id":9,"method":"x","params":{}{}}}"#,
+            "[".repeat(40),
+            "]".repeat(40)
+        );
         let refused: Value = serde_json::from_str(&sane(&deep).unwrap_err()).unwrap();
         assert_eq!(refused["id"], 9);
     }

@@ -55,7 +55,12 @@ pub struct Row {
 }
 
 const fn schema<T: JsonSchema>() -> fn() -> schemars::Schema {
-    || schemars::generate::SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true).into_generator().into_root_schema_for::<T>()
+    || {
+        schemars::generate::SchemaSettings::draft2020_12()
+            .with(|s| s.inline_subschemas = true)
+            .into_generator()
+            .into_root_schema_for::<T>()
+    }
 }
 
 /// Every tool there is.
@@ -172,10 +177,15 @@ impl Row {
         compact(&mut schema, true);
         match schema {
             Value::Object(mut map) => {
-                map.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
+                map.entry("properties")
+                    .or_insert_with(|| Value::Object(JsonObject::new()));
                 map
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => JsonObject::new(),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => JsonObject::new(),
         }
     }
 }
@@ -192,7 +202,10 @@ fn compact(schema: &mut Value, root: bool) {
             }
             if let Some(Value::Array(variants)) = map.get("oneOf") {
                 // An enum of documented names becomes a plain list of them.
-                let names: Option<Vec<Value>> = variants.iter().map(|one| one.get("const").cloned()).collect();
+                let names: Option<Vec<Value>> = variants
+                    .iter()
+                    .map(|one| one.get("const").cloned())
+                    .collect();
                 if let Some(names) = names {
                     map.remove("oneOf");
                     map.insert("enum".to_owned(), Value::Array(names));
@@ -200,7 +213,10 @@ fn compact(schema: &mut Value, root: bool) {
             }
             if let Some(Value::Array(either)) = map.get("anyOf").cloned() {
                 // An optional value: what is absent need not be null.
-                let some: Vec<Value> = either.into_iter().filter(|one| one.get("type") != Some(&Value::from("null"))).collect();
+                let some: Vec<Value> = either
+                    .into_iter()
+                    .filter(|one| one.get("type") != Some(&Value::from("null")))
+                    .collect();
                 if let [Value::Object(only)] = some.as_slice() {
                     map.remove("anyOf");
                     for (key, value) in only {
@@ -210,7 +226,10 @@ fn compact(schema: &mut Value, root: bool) {
                 }
             }
             if let Some(Value::Array(types)) = map.get("type").cloned() {
-                let some: Vec<Value> = types.into_iter().filter(|one| *one != Value::from("null")).collect();
+                let some: Vec<Value> = types
+                    .into_iter()
+                    .filter(|one| *one != Value::from("null"))
+                    .collect();
                 if let [only] = some.as_slice() {
                     map.insert("type".to_owned(), only.clone());
                 }
@@ -233,7 +252,9 @@ fn compact(schema: &mut Value, root: bool) {
 /// The digest of these definitions, for `--version` and `status` (security B5).
 #[must_use]
 pub fn digest<'a>(rows: impl Iterator<Item = &'a Row>) -> Digest {
-    let all: Vec<Value> = rows.map(|row| serde_json::to_value(row.definition()).unwrap_or_default()).collect();
+    let all: Vec<Value> = rows
+        .map(|row| serde_json::to_value(row.definition()).unwrap_or_default())
+        .collect();
     Digest::of(Value::Array(all).to_string().as_bytes())
 }
 
@@ -243,14 +264,29 @@ mod tests {
 
     #[test]
     fn the_definitions_fit_their_budget_and_are_strict() {
-        let all: Vec<Value> = TABLE.iter().map(|row| serde_json::to_value(row.definition()).unwrap()).collect();
+        let all: Vec<Value> = TABLE
+            .iter()
+            .map(|row| serde_json::to_value(row.definition()).unwrap())
+            .collect();
         let size = Value::Array(all.clone()).to_string().len();
-        assert!(TABLE.len() <= 22 && size <= 12 * 1024, "{} tools, {size} bytes", TABLE.len());
+        assert!(
+            TABLE.len() <= 22 && size <= 12 * 1024,
+            "{} tools, {size} bytes",
+            TABLE.len()
+        );
         for tool in &all {
-            assert_eq!(tool["inputSchema"]["additionalProperties"], Value::Bool(false), "{tool}");
+            assert_eq!(
+                tool["inputSchema"]["additionalProperties"],
+                Value::Bool(false),
+                "{tool}"
+            );
             assert_eq!(tool["inputSchema"]["type"], Value::from("object"), "{tool}");
             let read = tool["annotations"]["readOnlyHint"] == Value::Bool(true);
-            assert_eq!(read, tool["annotations"]["destructiveHint"] == Value::Bool(false) && row(tool["name"].as_str().unwrap()).unwrap().tier == Tier::Read);
+            assert_eq!(
+                read,
+                tool["annotations"]["destructiveHint"] == Value::Bool(false)
+                    && row(tool["name"].as_str().unwrap()).unwrap().tier == Tier::Read
+            );
         }
     }
 
@@ -258,23 +294,37 @@ mod tests {
     fn every_suggested_tool_exists() {
         for code in crate::error::Code::ALL {
             let tool = code.suggested_tool();
-            assert!(tool.is_empty() || row(tool).is_some(), "{code} suggests {tool}");
+            assert!(
+                tool.is_empty() || row(tool).is_some(),
+                "{code} suggests {tool}"
+            );
         }
     }
 
     /// docs/tools.md is generated from the table and compared.
     #[test]
     fn the_documented_tools_are_the_tools() {
-        let mut want = String::from("# Tools\n\nGenerated from `src/server/tools.rs`; `make docs` writes it anew.\n");
+        let mut want = String::from(
+            "# Tools\n\nGenerated from `src/server/tools.rs`; `make docs` writes it anew.\n",
+        );
         for row in TABLE {
             let input = serde_json::to_string(&Value::Object(row.input())).unwrap();
-            want.push_str(&format!("\n## `{}` ({})\n\n{}\n\n```json\n{input}\n```\n", row.wire, row.tier, row.description));
+            want.push_str(&format!(
+                "\n## `{}` ({})\n\n{}\n\n```json\n{input}\n```\n",
+                row.wire, row.tier, row.description
+            ));
         }
-        want.push_str(&format!("\nSHA-256 of all definitions: `{}`\n", digest(TABLE.iter())));
+        want.push_str(&format!(
+            "\nSHA-256 of all definitions: `{}`\n",
+            digest(TABLE.iter())
+        ));
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tools.md");
         if std::env::var_os("UPDATE").is_some() {
             std::fs::write(path, &want).unwrap();
         }
-        assert!(std::fs::read_to_string(path).unwrap_or_default() == want, "docs/tools.md is out of date: run make docs");
+        assert!(
+            std::fs::read_to_string(path).unwrap_or_default() == want,
+            "docs/tools.md is out of date: run make docs"
+        );
     }
 }

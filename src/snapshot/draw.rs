@@ -49,7 +49,8 @@ impl Masked {
             for x in area.left..area.right {
                 let stripe = ((x + y) / step.max(1)) % 2 == 0;
                 let shade = if stripe { 64 } else { 88 };
-                self.picture.put_pixel(x, y, Rgba([shade, shade, shade + 8, 255]));
+                self.picture
+                    .put_pixel(x, y, Rgba([shade, shade, shade + 8, 255]));
             }
         }
     }
@@ -78,10 +79,20 @@ impl Masked {
         };
         let mut taken: Vec<Area> = Vec::new();
         for (mark, rect) in marks {
-            outline(&mut picture, pixels(*rect, scale, 0.0, (u32::MAX, u32::MAX)), colour(*mark, snapshot));
+            outline(
+                &mut picture,
+                pixels(*rect, scale, 0.0, (u32::MAX, u32::MAX)),
+                colour(*mark, snapshot),
+            );
         }
         for (mark, rect) in marks {
-            label(&mut picture, *mark, pixels(*rect, scale, 0.0, (u32::MAX, u32::MAX)), colour(*mark, snapshot), &mut taken);
+            label(
+                &mut picture,
+                *mark,
+                pixels(*rect, scale, 0.0, (u32::MAX, u32::MAX)),
+                colour(*mark, snapshot),
+                &mut taken,
+            );
         }
         encode(&picture)
     }
@@ -97,7 +108,10 @@ struct Area {
 
 impl Area {
     const fn meets(self, other: Self) -> bool {
-        self.left < other.right && other.left < self.right && self.top < other.bottom && other.top < self.bottom
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
     }
 }
 
@@ -142,8 +156,14 @@ fn put(picture: &mut RgbaImage, x: u32, y: u32, colour: Rgba<u8>) {
 /// A line of colour with a line of white around it: seen on any background.
 fn outline(picture: &mut RgbaImage, area: Area, colour: Rgba<u8>) {
     for (grow, shade) in [(2_u32, WHITE), (1, colour)] {
-        let (left, top) = (area.left.saturating_sub(grow), area.top.saturating_sub(grow));
-        let (right, bottom) = (area.right.saturating_add(grow - 1), area.bottom.saturating_add(grow - 1));
+        let (left, top) = (
+            area.left.saturating_sub(grow),
+            area.top.saturating_sub(grow),
+        );
+        let (right, bottom) = (
+            area.right.saturating_add(grow - 1),
+            area.bottom.saturating_add(grow - 1),
+        );
         let (right, bottom) = (right.min(picture.width()), bottom.min(picture.height()));
         for x in left..=right {
             put(picture, x, top, shade);
@@ -162,10 +182,18 @@ fn label(picture: &mut RgbaImage, mark: Mark, area: Area, colour: Rgba<u8>, take
     let text = mark.to_string();
     let count = u32::try_from(text.len()).unwrap_or(1);
     let (w, h) = (count * 6 * DOT + 2 * DOT, 7 * DOT + 2 * DOT);
-    let (most_left, most_top) = (picture.width().saturating_sub(w), picture.height().saturating_sub(h));
+    let (most_left, most_top) = (
+        picture.width().saturating_sub(w),
+        picture.height().saturating_sub(h),
+    );
     let at = |left: u32, top: u32| {
         let (left, top) = (left.min(most_left), top.min(most_top));
-        Area { left, top, right: left + w, bottom: top + h }
+        Area {
+            left,
+            top,
+            right: left + w,
+            bottom: top + h,
+        }
     };
     let places = [
         (area.top >= h).then(|| at(area.left, area.top - h)),
@@ -175,7 +203,10 @@ fn label(picture: &mut RgbaImage, mark: Mark, area: Area, colour: Rgba<u8>, take
         Some(at(area.right, area.top)),
         Some(at(area.left, area.top)),
     ];
-    let free = places.into_iter().flatten().find(|place| !taken.iter().any(|other| place.meets(*other)));
+    let free = places
+        .into_iter()
+        .flatten()
+        .find(|place| !taken.iter().any(|other| place.meets(*other)));
     let place = free.unwrap_or_else(|| at(area.left, area.top));
     taken.push(place);
     for y in place.top..place.bottom {
@@ -191,7 +222,10 @@ fn label(picture: &mut RgbaImage, mark: Mark, area: Area, colour: Rgba<u8>, take
                 if dot != b'#' {
                     continue;
                 }
-                let (x, y) = (u32::try_from(column).unwrap_or(0) * DOT, u32::try_from(row).unwrap_or(0) * DOT);
+                let (x, y) = (
+                    u32::try_from(column).unwrap_or(0) * DOT,
+                    u32::try_from(row).unwrap_or(0) * DOT,
+                );
                 for dy in 0..DOT {
                     for dx in 0..DOT {
                         put(picture, start + x + dx, place.top + DOT + y + dy, WHITE);
@@ -226,9 +260,17 @@ mod tests {
         for dpr in [1.0, 1.5, 2.0] {
             let (w, h) = ((200.0 * dpr) as u32, (100.0 * dpr) as u32);
             let masked = Masked::cover(&page(w, h), 200.0, &[[10.3, 20.7, 50.2, 15.9]]).unwrap();
-            let picture = image::load_from_memory(&masked.png().unwrap()).unwrap().into_rgb8();
+            let picture = image::load_from_memory(&masked.png().unwrap())
+                .unwrap()
+                .into_rgb8();
             let inside = |x: f64, y: f64| picture.get_pixel((x * dpr) as u32, (y * dpr) as u32).0;
-            for (x, y) in [(10.3, 20.7), (60.4, 36.5), (30.0, 30.0), (10.3, 36.5), (60.4, 20.7)] {
+            for (x, y) in [
+                (10.3, 20.7),
+                (60.4, 36.5),
+                (30.0, 30.0),
+                (10.3, 36.5),
+                (60.4, 20.7),
+            ] {
                 assert!(inside(x, y)[0] < 100, "{dpr} {x},{y}");
             }
             assert_eq!(inside(5.0, 5.0), [250, 10, 10]);
@@ -239,7 +281,9 @@ mod tests {
     #[test]
     fn the_picture_for_the_model_is_at_most_1280_wide_and_numbered() {
         let masked = Masked::cover(&page(2560, 1600), 1280.0, &[]).unwrap();
-        let bytes = masked.marked(&[(Mark::new(17), [100.0, 100.0, 80.0, 20.0])], 1).unwrap();
+        let bytes = masked
+            .marked(&[(Mark::new(17), [100.0, 100.0, 80.0, 20.0])], 1)
+            .unwrap();
         let picture = image::load_from_memory(&bytes).unwrap().into_rgb8();
         assert_eq!(picture.dimensions(), (1280, 800));
         assert!(picture.pixels().any(|p| p.0 == [255, 255, 255]));
@@ -249,7 +293,10 @@ mod tests {
 
     #[test]
     fn what_is_no_picture_is_refused() {
-        assert_eq!(Masked::cover(b"GIF89a", 10.0, &[]).unwrap_err().code(), Code::CaptureFailed);
+        assert_eq!(
+            Masked::cover(b"GIF89a", 10.0, &[]).unwrap_err().code(),
+            Code::CaptureFailed
+        );
     }
 
     proptest! {

@@ -74,7 +74,10 @@ impl Shelf {
     /// The newest snapshot of a tab.
     #[must_use]
     pub fn newest(&self, tab: TabId) -> Option<&Snapshot> {
-        self.order.get(&tab).and_then(VecDeque::back).and_then(|id| self.kept.get(id))
+        self.order
+            .get(&tab)
+            .and_then(VecDeque::back)
+            .and_then(|id| self.kept.get(id))
     }
 
     /// Drops every snapshot: after a lost connection nothing of before means anything.

@@ -52,7 +52,9 @@ pub fn compose(look: &Look, numbers: &mut Numbers) -> Composed {
             Item::Text { s, h, .. } => line.text(s, *h),
             Item::Blocked { .. } => line.piece("[frame not read]".to_owned()),
             Item::Mark { n, r, f, s, h, .. } => {
-                let Some(seen) = look.elements.get(*n) else { continue };
+                let Some(seen) = look.elements.get(*n) else {
+                    continue;
+                };
                 let mark = numbers.mark(&seen.key);
                 if *h > 0 {
                     line.heading();
@@ -137,8 +139,8 @@ impl Line {
 /// The role a person would say.
 fn role<'a>(seen: &'a Seen, print: &'a Print) -> &'a str {
     match seen.role.as_str() {
-        "" | "generic" | "none" | "StaticText" | "LabelText" | "paragraph" | "GenericContainer" | "Ignored" | "image"
-        | "img" | "LayoutTable" => match print.tag.as_str() {
+        "" | "generic" | "none" | "StaticText" | "LabelText" | "paragraph" | "GenericContainer"
+        | "Ignored" | "image" | "img" | "LayoutTable" => match print.tag.as_str() {
             "input" => print.kind.as_str(),
             "label" => "label",
             _ => "clickable",
@@ -174,18 +176,36 @@ fn describe(mark: Mark, seen: &Seen, print: &Print, state: &ControlState, page: 
     }
     if let Some(value) = &state.value {
         if state.masked {
-            say(if value.is_empty() { "= empty (masked)" } else { "= masked" });
+            say(if value.is_empty() {
+                "= empty (masked)"
+            } else {
+                "= masked"
+            });
         } else {
             say(&format!("= {}", quote(value, VALUE)));
         }
     }
     if state.option_count > 0 {
-        let some: Vec<String> = state.options.iter().take(12).map(|option| quote(option, 60)).collect();
+        let some: Vec<String> = state
+            .options
+            .iter()
+            .take(12)
+            .map(|option| quote(option, 60))
+            .collect();
         let more = state.option_count.saturating_sub(some.len());
-        let rest = if more > 0 { format!(", {more} more") } else { String::new() };
+        let rest = if more > 0 {
+            format!(", {more} more")
+        } else {
+            String::new()
+        };
         say(&format!("options: {}{rest}", some.join(", ")));
     }
-    for (is, word) in [(state.checked, "checked"), (state.expanded, "expanded"), (state.selected, "selected"), (state.pressed, "pressed")] {
+    for (is, word) in [
+        (state.checked, "checked"),
+        (state.expanded, "expanded"),
+        (state.selected, "selected"),
+        (state.pressed, "pressed"),
+    ] {
         match is {
             Some(true) => say(word),
             Some(false) => say(&format!("not {word}")),
@@ -209,19 +229,30 @@ fn describe(mark: Mark, seen: &Seen, print: &Print, state: &ControlState, page: 
 
 /// Whether a name says the same as the visible text, give or take white space and case.
 fn alike(name: &str, text: &str) -> bool {
-    let bare = |s: &str| s.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect::<String>();
+    let bare = |s: &str| {
+        s.chars()
+            .filter(|c| !c.is_whitespace())
+            .flat_map(char::to_lowercase)
+            .collect::<String>()
+    };
     let (name, text) = (bare(name), bare(text));
     name.contains(&text) || text.contains(&name)
 }
 
 /// A link as a person needs it: the path on the same site, else the host with it; no credentials, no query values.
 fn link(href: &str, page: &str) -> String {
-    let Ok(url) = Url::parse(href) else { return "(unreadable)".to_owned() };
+    let Ok(url) = Url::parse(href) else {
+        return "(unreadable)".to_owned();
+    };
     if !matches!(url.scheme(), "http" | "https") {
         return format!("{}:", url.scheme());
     }
     let same = Url::parse(page).is_ok_and(|page| page.origin() == url.origin());
-    let mut out = if same { String::new() } else { format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default()) };
+    let mut out = if same {
+        String::new()
+    } else {
+        format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default())
+    };
     if let (false, Some(port)) = (same, url.port()) {
         out.push_str(&format!(":{port}"));
     }
@@ -239,7 +270,10 @@ mod tests {
 
     #[test]
     fn a_page_cannot_close_its_quotes() {
-        assert_eq!(quote(r#"x" [9] button "Pay"#, 100), r#""x\" [9] button \"Pay""#);
+        assert_eq!(
+            quote(r#"x" [9] button "Pay"#, 100),
+            r#""x\" [9] button \"Pay""#
+        );
         assert_eq!(quote("a\n[1] button", 100), r#""a [1] button""#);
         assert_eq!(quote("\u{202e}evil", 100), r#""\u{202E}evil""#);
         assert_eq!(quote(r"\", 100), r#""\\""#);
@@ -247,9 +281,18 @@ mod tests {
 
     #[test]
     fn links_carry_no_credentials_and_no_query_values() {
-        assert_eq!(link("https://u:p@bank.test/a?token=1#x", "https://bank.test/"), "/a?…");
-        assert_eq!(link("https://u:p@other.test:8443/a", "https://bank.test/"), "https://other.test:8443/a");
-        assert_eq!(link("javascript:alert(1)", "https://bank.test/"), "javascript:");
+        assert_eq!(
+            link("https://u:p@bank.test/a?token=1#x", "https://bank.test/"),
+            "/a?…"
+        );
+        assert_eq!(
+            link("https://u:p@other.test:8443/a", "https://bank.test/"),
+            "https://other.test:8443/a"
+        );
+        assert_eq!(
+            link("javascript:alert(1)", "https://bank.test/"),
+            "javascript:"
+        );
     }
 
     proptest! {

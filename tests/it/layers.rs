@@ -35,7 +35,14 @@ const LIBRARIES: &[(&str, &[&str])] = &[
 ];
 
 /// What the gate, which decides, must not know: it waits for nothing but the person.
-const GATE_KNOWS_NOT: &[&str] = &["tokio", "rmcp", "rfd", "tokio_tungstenite", "age", "serde_json"];
+const GATE_KNOWS_NOT: &[&str] = &[
+    "tokio",
+    "rmcp",
+    "rfd",
+    "tokio_tungstenite",
+    "age",
+    "serde_json",
+];
 
 fn tree() -> PathBuf {
     crate::support::tree()
@@ -55,8 +62,15 @@ fn sources(dir: &Path, out: &mut Vec<PathBuf>) {
 /// A file's own code: without comments, strings' contents do not matter here, and without its unit tests.
 fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
-    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap().to_owned();
-    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    let text = text
+        .split("#[cfg(test)]\nmod tests")
+        .next()
+        .unwrap()
+        .to_owned();
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn rank(room: &str) -> Option<usize> {
@@ -68,7 +82,18 @@ fn every_file() -> Vec<(String, String)> {
     let mut files = Vec::new();
     sources(&root, &mut files);
     assert!(files.len() > 60, "the sources are not where they should be");
-    files.into_iter().map(|path| (path.strip_prefix(&root).unwrap().to_string_lossy().into_owned(), code(&path))).collect()
+    files
+        .into_iter()
+        .map(|path| {
+            (
+                path.strip_prefix(&root)
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned(),
+                code(&path),
+            )
+        })
+        .collect()
 }
 
 /// The paths after `crate::` in a text, including those of grouped imports on one line.
@@ -80,7 +105,10 @@ fn named(text: &str) -> Vec<String> {
             let end = group.find('}').unwrap_or(group.len());
             out.extend(group[..end].split(',').map(|one| one.trim().to_owned()));
         } else {
-            let path: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_' || *c == ':').collect();
+            let path: String = rest
+                .chars()
+                .take_while(|c| c.is_alphanumeric() || *c == '_' || *c == ':')
+                .collect();
             out.push(path);
         }
     }
@@ -106,7 +134,10 @@ fn imports_run_one_way() {
 
 #[test]
 fn the_gate_names_facts_and_shelf_alone() {
-    for (file, text) in every_file().into_iter().filter(|(file, _)| file.starts_with("gate/")) {
+    for (file, text) in every_file()
+        .into_iter()
+        .filter(|(file, _)| file.starts_with("gate/"))
+    {
         for path in named(&text) {
             let fine = !(path.starts_with("browser") || path.starts_with("snapshot"))
                 || path.starts_with("browser::probe")
@@ -114,7 +145,10 @@ fn the_gate_names_facts_and_shelf_alone() {
             assert!(fine, "{file}: {path}");
         }
         for library in GATE_KNOWS_NOT {
-            assert!(!text.contains(&format!("{library}::")), "{file} names {library}");
+            assert!(
+                !text.contains(&format!("{library}::")),
+                "{file} names {library}"
+            );
         }
     }
 }
@@ -122,8 +156,13 @@ fn the_gate_names_facts_and_shelf_alone() {
 #[test]
 fn what_acts_is_named_by_the_gesture_alone() {
     for (file, text) in every_file() {
-        let names = named(&text).iter().any(|path| path.starts_with("browser::input"));
-        assert!(!names || file.starts_with("gesture/"), "{file} names browser::input");
+        let names = named(&text)
+            .iter()
+            .any(|path| path.starts_with("browser::input"));
+        assert!(
+            !names || file.starts_with("gesture/"),
+            "{file} names browser::input"
+        );
     }
 }
 
@@ -135,7 +174,10 @@ fn libraries_keep_to_their_rooms() {
                 || text.contains(&format!(" {library}::"))
                 || text.contains(&format!("({library}::"))
                 || text.contains(&format!("<{library}::"));
-            assert!(!names || rooms.iter().any(|room| file.starts_with(room)), "{file} names {library}");
+            assert!(
+                !names || rooms.iter().any(|room| file.starts_with(room)),
+                "{file} names {library}"
+            );
         }
     }
 }
@@ -147,25 +189,45 @@ fn an_answer_is_opened_and_a_question_recorded_by_the_journal_alone() {
             continue;
         }
         assert!(!text.contains(".opened("), "{file} opens an answer");
-        assert!(!text.contains("impl OnRecord for"), "{file} records a question");
+        assert!(
+            !text.contains("impl OnRecord for"),
+            "{file} records a question"
+        );
     }
 }
 
 #[test]
 fn proofs_have_private_fields_and_no_copies() {
     let proofs = [
-        ("gate/admit.rs", "Admitted"), ("gate/aim.rs", "Aimed"), ("gate/identity.rs", "SameNode"), ("gate/site.rs", "OnSite"),
-        ("gate/lock.rs", "Held"), ("gate/consent.rs", "Consented"), ("gate/consent.rs", "Consent"), ("gate/consent.rs", "Answer"),
-        ("gate/clear.rs", "Cleared"), ("journal/line.rs", "Recorded"), ("journal/line.rs", "Written"), ("journal/writer.rs", "Receipt"),
-        ("gesture/settle.rs", "Settled"), ("reply/redact.rs", "Redacted"), ("browser/probe.rs", "ElementFacts"),
+        ("gate/admit.rs", "Admitted"),
+        ("gate/aim.rs", "Aimed"),
+        ("gate/identity.rs", "SameNode"),
+        ("gate/site.rs", "OnSite"),
+        ("gate/lock.rs", "Held"),
+        ("gate/consent.rs", "Consented"),
+        ("gate/consent.rs", "Consent"),
+        ("gate/consent.rs", "Answer"),
+        ("gate/clear.rs", "Cleared"),
+        ("journal/line.rs", "Recorded"),
+        ("journal/line.rs", "Written"),
+        ("journal/writer.rs", "Receipt"),
+        ("gesture/settle.rs", "Settled"),
+        ("reply/redact.rs", "Redacted"),
+        ("browser/probe.rs", "ElementFacts"),
     ];
     let files = every_file();
     for (file, proof) in proofs {
         let text = &files.iter().find(|(name, _)| name == file).unwrap().1;
-        let at = text.find(&format!("pub struct {proof} ")).or_else(|| text.find(&format!("pub struct {proof}("))).unwrap_or_else(|| panic!("{file} has no {proof}"));
+        let at = text
+            .find(&format!("pub struct {proof} "))
+            .or_else(|| text.find(&format!("pub struct {proof}(")))
+            .unwrap_or_else(|| panic!("{file} has no {proof}"));
         let end = at + text[at..].find(['}', ';']).unwrap();
         let body = &text[at + 10..end];
-        assert!(!body.contains("pub(crate)") && !body.contains("pub "), "{proof} has a public field:\n{body}");
+        assert!(
+            !body.contains("pub(crate)") && !body.contains("pub "),
+            "{proof} has a public field:\n{body}"
+        );
         let before = &text[at.saturating_sub(200)..at];
         let derive = before.rfind("#[derive").map_or("", |d| &before[d..]);
         for copy in ["Clone", "Copy", "Default", "Deserialize"] {

@@ -1,5 +1,3 @@
-<<<<<<< HEAD
-<<<<<<< HEAD
 //! Everything that runs against the real thing: one crate, one link.
 
 #![allow(
@@ -11,27 +9,10 @@
     clippy::print_stdout
 )]
 
+mod clients;
+mod compile_fail;
 mod endpoint;
-=======
-//! The one integration-test crate.
-
-#![allow(
-=======
-//! The one integration-test crate.
-
-#![allow(
->>>>>>> bootstrap
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic
-)]
-
-<<<<<<< HEAD
+mod harness;
+mod layers;
 mod support;
 mod window;
->>>>>>> window
-=======
-mod harness;
-mod support;
->>>>>>> bootstrap

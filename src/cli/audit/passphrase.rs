@@ -28,7 +28,7 @@ pub(super) fn identity(archive: Archive<'_>, args: &PassphraseArgs) -> Result<Id
 /// The longest passphrase, in bytes.
 const LONGEST_PASSPHRASE: u64 = 4_096;
 
-pub(super) fn passphrase_from(path: &Path) -> Result<Secret, Fault> {
+pub(in crate::cli) fn passphrase_from(path: &Path) -> Result<Secret, Fault> {
     let failed = |e: io::Error| Fault::internal("the passphrase file cannot be read").because(e);
     let file = File::open(path).map_err(failed)?;
     let about = file.metadata().map_err(failed)?;

@@ -1,8 +1,3 @@
-<<<<<<< HEAD
-//! What several rooms of tests need.
-
-pub(crate) mod x;
-=======
 //! What several rooms of tests need: the built programs, a browser, a site with counters, a home, a client.
 //!
 //! All of it is blocking: a test reads from top to bottom. Every wait has an event and a deadline. Everything that is
@@ -14,6 +9,7 @@ pub(crate) mod browser;
 pub(crate) mod client;
 pub(crate) mod home;
 pub(crate) mod site;
+pub(crate) mod x;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -40,4 +36,3 @@ pub(crate) fn program(name: &str) -> PathBuf {
     assert!(program.is_file(), "{} is not built", program.display());
     program
 }
->>>>>>> bootstrap
