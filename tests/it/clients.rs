@@ -26,14 +26,21 @@ fn session(script: impl FnOnce(&Home) -> Command) {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
-    println!("{said}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "the client ended with {}", output.status);
+    eprintln!("{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "the client ended with {}",
+        output.status
+    );
     assert!(said.ends_with("session over\n"));
 
     assert_eq!(site.count("note"), 1, "one click, one note");
     let posted = site.wait_for_request("/effect/note");
     assert_eq!(posted.body, "note=Buy+oat+milk");
-    assert!(site.requests_to("evil.test").is_empty(), "nothing reached the site off the list");
+    assert!(
+        site.requests_to("evil.test").is_empty(),
+        "nothing reached the site off the list"
+    );
     home.run_well(&["audit", "verify"]);
 }
 

@@ -7,5 +7,6 @@
     clippy::panic
 )]
 
+mod clients;
 mod harness;
 mod support;
