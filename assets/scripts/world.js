@@ -112,13 +112,27 @@
   };
 
   // ---- sensitivity: once sensitive, always ---------------------------------------------------------------------------
-  const sensitive = new WeakSet();
-  let table = null; // set by the first look; until then the built-in minimum below applies
-  const SENSITIVE_TYPES = new Set(['password', 'hidden']);
+  // Each field with the strictest kind it ever was. The table of kinds is the shipped one, handed over by the first look;
+  // until then the minimum below applies, and what it finds stays.
+  const sensitive = new WeakMap();
+  const KINDS = ['new_password', 'password', 'one_time_code', 'card', 'pin', 'secret', 'account', 'identity', 'concealed', 'hidden'];
+  let table = {
+    types: { password: 'password', hidden: 'hidden' },
+    autocomplete: { 'current-password': 'password', 'new-password': 'new_password', 'one-time-code': 'one_time_code' },
+    autocomplete_prefixes: { 'cc-': 'card' },
+    words: [],
+    whole: false,
+  };
+  const becomes = (el, kind) => {
+    const known = sensitive.get(el);
+    const at = (k) => (KINDS.includes(k) ? KINDS.indexOf(k) : KINDS.length);
+    if (known === undefined || at(kind) < at(known)) sensitive.set(el, kind);
+  };
   const watchTypes = new MutationObserver((records) => {
     for (const record of records) {
       if (record.type === 'attributes') {
-        if (record.attributeName === 'type' && SENSITIVE_TYPES.has(String(record.oldValue).toLowerCase())) sensitive.add(record.target);
+        const was = record.attributeName === 'type' ? table.types[String(record.oldValue).toLowerCase()] : undefined;
+        if (was !== undefined) becomes(record.target, was);
         noteSensitive(record.target);
       } else {
         for (const node of record.addedNodes) {
@@ -172,22 +186,33 @@
     for (const label of labels ?? []) words.push(textContent(label));
     return words.filter((w) => w);
   };
-  const byTable = (el) => {
-    const tokens = clean(attr(el, 'autocomplete')).toLowerCase().split(' ');
-    if (tokens.some((t) => t.startsWith('cc-') || t === 'one-time-code' || t === 'current-password' || t === 'new-password')) return true;
-    if (table === null) return false;
-    if (tokens.some((t) => table.tokens.has(t))) return true;
-    return fieldWords(el).some((word) => table.patterns.some((p) => p.test(word)));
-  };
+  // The form the expressions expect: policy/sensitive.rs says which.
+  const prepared = (text) =>
+    String(text)
+      .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+      .normalize('NFKD')
+      .replace(/[\p{M}\p{Cf}]/gu, '')
+      .toLowerCase()
+      .replace(/ß/g, 'ss')
+      .replace(/æ/g, 'ae')
+      .replace(/œ/g, 'oe')
+      .replace(/ø/g, 'o');
   function noteSensitive(el) {
-    if (sensitive.has(el)) return true;
     if (!(isHtml(el, HTMLInputElement) || isHtml(el, HTMLTextAreaElement))) return false;
-    const type = isHtml(el, HTMLInputElement) ? inputType(el) : 'textarea';
-    const value = isHtml(el, HTMLInputElement) ? inputValue(el) : areaValue(el);
-    const choice = ['checkbox', 'radio', 'submit', 'button', 'reset', 'image', 'file', 'range', 'color'].includes(type);
-    const yes = SENSITIVE_TYPES.has(type) || (table !== null && table.types.has(type)) || (!choice && (byTable(el) || valueLike(value)));
-    if (yes) sensitive.add(el);
-    return yes;
+    const input = isHtml(el, HTMLInputElement);
+    const type = input ? inputType(el) : 'textarea';
+    if (table.types[type] !== undefined) becomes(el, table.types[type]);
+    if (['checkbox', 'radio', 'submit', 'button', 'reset', 'image', 'file', 'range', 'color'].includes(type)) return sensitive.has(el);
+    for (const token of clean(attr(el, 'autocomplete')).toLowerCase().split(' ')) {
+      if (table.autocomplete[token] !== undefined) becomes(el, table.autocomplete[token]);
+      for (const [prefix, kind] of Object.entries(table.autocomplete_prefixes)) if (token.startsWith(prefix)) becomes(el, kind);
+    }
+    if (table.words.length > 0) {
+      for (const name of fieldWords(el).map(prepared)) for (const { kind, expression } of table.words) if (expression.test(name)) becomes(el, kind);
+    }
+    const value = input ? inputValue(el) : areaValue(el);
+    if (value.length >= 13 && valueLike(value)) becomes(el, cardLike(value) ? 'card' : 'account');
+    return sensitive.has(el);
   }
   const textSecured = (style) => {
     const v = style.webkitTextSecurity;
@@ -196,14 +221,21 @@
   const isSensitive = (el, style) => {
     if (noteSensitive(el)) return true;
     if (style && textSecured(style)) {
-      sensitive.add(el);
+      becomes(el, 'concealed');
       return true;
     }
     return false;
   };
   const setTable = (t) => {
-    if (table !== null || !t) return;
-    table = { types: new Set(t.types), tokens: new Set(t.tokens), patterns: t.patterns.map((source) => new RegExp(source, 'iu')) };
+    if (table.whole || !t) return;
+    const bare = (map) => Object.assign(Object.create(null), map);
+    table = {
+      types: bare(t.types),
+      autocomplete: bare(t.autocomplete),
+      autocomplete_prefixes: bare(t.autocomplete_prefixes),
+      words: t.words.map(({ kind, expression }) => ({ kind, expression: new RegExp(expression, 'u') })),
+      whole: true,
+    };
   };
   watch(document);
 
@@ -462,7 +494,8 @@
       const probe = cross(shown[0], ctx.clip);
       const hit = deepest(ctx.doc, probe.x + probe.w / 2 - ctx.off.x, probe.y + probe.h / 2 - ctx.off.y);
       if (style.pointerEvents !== 'none' && hit !== null && !within(parent, hit) && !within(hit, parent)) return void counts.covered++;
-      let words = clean(shown.length === all.length ? raw : visiblePart(node, ctx));
+      const part = shown.length === all.length ? raw : visiblePart(node, ctx);
+      let words = clean(part);
       if (textSecured(style) || valueLike(words)) {
         mask(range, ctx.frames, true);
         words = MASK;
@@ -470,7 +503,9 @@
       if (textBudget <= 0) return void counts.omitted++;
       words = cut(words, Math.max(textBudget, 1));
       textBudget -= words.length;
-      items.push({ k: 't', b: block, s: words, h: ctx.heading, c: ctx.cell });
+      // White space at the edges says whether the next run is another word.
+      const edge = (at, end) => (at.test(part) ? end : '');
+      items.push({ k: 't', b: block, s: edge(/^\s/, ' ') + words + edge(/\s$/, ' '), h: ctx.heading, c: ctx.cell });
     };
     // A long text of which only some lines are in sight: the words whose boxes are.
     const visiblePart = (node, ctx) => {
@@ -558,7 +593,7 @@
       let kind;
       if (actionable(el, style, parentStyle)) kind = candidate(el, style, inside);
       if (kind === 'leaf') return;
-      if (textSecured(style) && !sensitive.has(el)) sensitive.add(el);
+      if (textSecured(style)) becomes(el, 'concealed');
       const before = items.length;
       const root = shadowOf(el) ?? closedRoots.get(el);
       if (root) {
@@ -675,7 +710,8 @@
     const visible = fields.filter((f) => !(isHtml(f, HTMLInputElement) && ['hidden', 'submit', 'button', 'reset', 'image'].includes(inputType(f))));
     const submits = isSubmit(effect) || (key === 'enter' && form !== null && isHtml(effect, HTMLInputElement));
     const near = (form !== null ? form : closest(el, 'section,article,main,fieldset,li,tr,dialog,[role=dialog]')) ?? parentOf(el) ?? el;
-    const passwords = fields.filter((f) => isHtml(f, HTMLInputElement) && (inputType(f) === 'password' || /(?:new|current)-password/.test(attr(f, 'autocomplete') ?? '')));
+    const kinds = fields.filter((f) => isSensitive(f, null)).map((f) => sensitive.get(f));
+    const has = (kind) => kinds.includes(kind);
     const view = viewOf(ownerDocument(el));
     return {
       print: fingerprint(el),
@@ -693,15 +729,15 @@
         return { label: cut(maskText(fieldLabel(f)), 80), value: s.masked ? (s.value ? MASK : '') : s.checked !== undefined ? (s.checked ? 'on' : 'off') : cut(s.value ?? '', 120), masked: s.masked === true };
       }),
       fieldCount: visible.length,
-      card: fields.some((f) => /(^|\s)cc-/.test(attr(f, 'autocomplete') ?? '') || (isSensitive(f, null) && cardWords(f))),
-      newPassword: passwords.length > 1 || passwords.some((f) => attr(f, 'autocomplete') === 'new-password'),
-      code: fields.some((f) => /one-time-code/.test(attr(f, 'autocomplete') ?? '')),
+      card: has('card'),
+      newPassword: has('new_password') || kinds.filter((kind) => kind === 'password').length > 1,
+      code: has('one_time_code'),
+      account: has('account'),
       url: view.location.href,
       origins: origins(el),
       key: attr(el, 'accesskey') ?? '',
     };
   };
-  const cardWords = (f) => fieldWords(f).some((w) => /card|karte|carte|tarjeta|cvc|cvv|iban/i.test(w));
   const maskText = (text) => text.replace(/[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}/g, (run) => (ibanLike(run) ? MASK : run)).replace(/\d(?:[ -.]?\d){12,18}/g, (run) => (cardLike(run) ? MASK : run));
 
   const focusedElement = () => {

@@ -291,6 +291,7 @@ struct RawFacts {
     card: bool,
     new_password: bool,
     code: bool,
+    account: bool,
     url: String,
     origins: Vec<String>,
     key: String,
@@ -427,6 +428,12 @@ impl ElementFacts {
     #[must_use]
     pub const fn asks_code(&self) -> bool {
         self.raw.code
+    }
+
+    /// Whether the form names an account.
+    #[must_use]
+    pub const fn names_account(&self) -> bool {
+        self.raw.account
     }
 
     /// The address of the element's document.
@@ -906,6 +913,8 @@ impl Page {
             backend_node_id: i64,
             #[serde(default)]
             shadow_root_type: Option<String>,
+            #[serde(default)]
+            shadow_roots: Vec<FlatNode>,
         }
         #[derive(Deserialize)]
         struct Resolved {
@@ -923,7 +932,8 @@ impl Page {
         let closed = flat
             .nodes
             .into_iter()
-            .filter(|node| node.shadow_root_type.as_deref() == Some("closed"));
+            .flat_map(|node| node.shadow_roots)
+            .filter(|root| root.shadow_root_type.as_deref() == Some("closed"));
         let resolved = join_all(closed.map(|node| async move {
             let resolve = Observe::ResolveNode {
                 backend_node_id: node.backend_node_id,

@@ -185,10 +185,7 @@ fn verdict(on: &OnSite, locks: &Locks) -> Verdict {
                     card_fields: facts.has_card_fields(),
                     new_password: facts.sets_password(),
                     one_time_code: facts.asks_code(),
-                    account_number: facts
-                        .filled()
-                        .iter()
-                        .any(|field| names_account(&field.label)),
+                    account_number: facts.names_account(),
                     amount: !find_amounts(facts.around()).is_empty(),
                 };
             }
@@ -241,19 +238,6 @@ fn say_print(print: &Print, texts: &mut Vec<(Source, String)>) {
             .map(|label| (Source::Label, label.to_owned())),
     );
     texts.push((Source::Href, print.href.clone()));
-}
-
-fn names_account(label: &str) -> bool {
-    let label = label.to_lowercase();
-    [
-        "iban",
-        "account number",
-        "kontonummer",
-        "numéro de compte",
-        "número de cuenta",
-    ]
-    .iter()
-    .any(|word| label.contains(word))
 }
 
 /// The canonical facts of C2: whatever a person was shown, and what makes the gesture what it is. Rectangles are no part of it.

@@ -95,9 +95,6 @@ struct Line {
 impl Line {
     fn text(&mut self, words: &str, heading: u8) {
         self.heading |= heading > 0;
-        if !self.run.is_empty() {
-            self.run.push(' ');
-        }
         self.run.push_str(words);
     }
 
@@ -106,7 +103,7 @@ impl Line {
     }
 
     fn flush(&mut self) {
-        if !self.run.is_empty() {
+        if !self.run.trim().is_empty() {
             self.pieces.push(quote(&std::mem::take(&mut self.run), RUN));
         }
     }

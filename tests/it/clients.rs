@@ -26,7 +26,7 @@ fn session(script: impl FnOnce(&Home) -> Command) {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
-    println!("{said}{}", String::from_utf8_lossy(&output.stderr));
+    eprintln!("{said}{}", String::from_utf8_lossy(&output.stderr));
     assert!(
         output.status.success(),
         "the client ended with {}",

@@ -40,7 +40,7 @@ impl Cents {
         let whole = (self.0 / 100).to_string();
         let mut text = String::new();
         for (at, digit) in whole.chars().enumerate() {
-            if at > 0 && (whole.len() - at) % 3 == 0 {
+            if at > 0 && (whole.len() - at).is_multiple_of(3) {
                 text.push(group);
             }
             text.push(digit);

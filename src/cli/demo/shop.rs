@@ -126,10 +126,10 @@ impl Call<'_> {
 
     fn remove(&self) -> Answer {
         let mut told = self.inside.told();
-        if let Ok(line) = self.field("line").parse::<usize>() {
-            if line < told.basket.len() {
-                told.basket.remove(line);
-            }
+        if let Ok(line) = self.field("line").parse::<usize>()
+            && line < told.basket.len()
+        {
+            told.basket.remove(line);
         }
         self.to("/basket")
     }

@@ -18,7 +18,7 @@ use super::goods::{Cents, Language};
 use super::pages::{self, Value, fill, word};
 pub use super::state::Counters;
 use super::state::Inside;
-use crate::error::fault::Fault;
+use crate::error::Fault;
 
 /// The shop's host name.
 pub const SHOP: &str = "shop.test";

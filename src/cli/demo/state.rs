@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 
 use super::goods::{Cents, Delivery, Line};
-use crate::error::fault::Fault;
+use crate::error::Fault;
 
 const FIRST_BALANCE: Cents = Cents(431_845);
 

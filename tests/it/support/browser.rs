@@ -2,8 +2,9 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::mem::MaybeUninit;
+use std::net::TcpStream;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ const PORT_FILE: &str = "DevToolsActivePort";
 pub(crate) struct Browser {
     process: Child,
     profile: PathBuf,
+    display: Option<String>,
     port: u16,
     id_path: String,
 }
@@ -89,6 +91,7 @@ impl Browser {
         let mut browser = Self {
             process,
             profile: profile.to_owned(),
+            display: display.map(str::to_owned),
             port: 0,
             id_path: String::new(),
         };
@@ -166,9 +169,26 @@ impl Browser {
         &self.profile
     }
 
-    /// Opens an address the way a person does from a shell: a second start on the same profile hands it over.
+    /// Opens an address in a tab of the person's. On a display, as from a shell: a second start on the same profile
+    /// hands it over. Without one the browser takes no second start, so the port is asked: for that moment the test
+    /// is a foreign peer of the port (security D4).
     pub(crate) fn open_as_person(&self, address: &str) {
+        let Some(display) = &self.display else {
+            let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+            let path: String = url::form_urlencoded::byte_serialize(address.as_bytes()).collect();
+            write!(
+                stream,
+                "PUT /json/new?{path} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\nconnection: close\r\n\r\n",
+                self.port
+            )
+            .unwrap();
+            let mut start = [0; 12];
+            stream.read_exact(&mut start).unwrap();
+            assert_eq!(&start, b"HTTP/1.1 200", "the browser opened a tab");
+            return;
+        };
         let status = Command::new("chromium")
+            .env("DISPLAY", display)
             .arg(format!("--user-data-dir={}", self.profile.display()))
             .arg(address)
             .stdin(Stdio::null())
