@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::limits::{BOUNDS, Limits};
 use super::lock::OwnLock;
-use super::parse::RawProfile;
 use super::profile::{Browser, Confirm, HiddenText, Profile, SiteEntry, TypedText};
+use super::raw::RawProfile;
 use crate::domain::digest::Digest;
 use crate::domain::lock::LockClass;
 

@@ -466,6 +466,28 @@ mod tests {
         assert!(matches!(wrong_with("why", "reason"), Wrong::Malformed(_)));
     }
 
+    /// Labels gathered apart from the vocabulary: `+` must lock, `-` must stay free.
+    #[test]
+    fn labels_of_real_interfaces() {
+        let mut wrong = Vec::new();
+        let labels = include_str!("floor/labels.txt")
+            .lines()
+            .filter(|line| !line.starts_with('#'));
+        for line in labels {
+            let (sign, text) = line.split_once(' ').unwrap();
+            let found = shipped().find(Place::Label, text);
+            match (sign, found.first()) {
+                ("+", Some(_)) | ("-", None) => {}
+                ("+", None) => wrong.push(format!("{text} is free")),
+                ("-", Some(entry)) => {
+                    wrong.push(format!("{text} is locked by {}", entry.pattern()))
+                }
+                _ => panic!("{line}"),
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
     #[test]
     fn words_of_assent() {
         for label in [

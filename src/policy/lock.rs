@@ -170,6 +170,22 @@ pub enum Because {
     OwnWords(Source),
 }
 
+impl Because {
+    /// The name in the journal and in `policy` output.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::CardFields => "card_fields",
+            Self::NewPassword => "new_password",
+            Self::Transfer => "transfer",
+            Self::AssentToAmount => "assent_to_amount",
+            Self::Intent => "intent",
+            Self::Words { .. } => "words",
+            Self::OwnWords(_) => "own_words",
+        }
+    }
+}
+
 /// An operator's own lock, compiled.
 #[derive(Debug, Clone)]
 pub struct OwnLock {
@@ -488,6 +504,8 @@ mod tests {
             panic!("free")
         };
         assert_eq!(locked.class(), LockClass::Deletion);
+        let names: BTreeSet<&str> = locked.reasons().map(|r| r.because.name()).collect();
+        assert_eq!(names, BTreeSet::from(["intent", "words"]));
         assert_eq!(
             locked.classes(),
             [

@@ -13,6 +13,7 @@ pub mod paths;
 mod pattern;
 mod problem;
 pub mod profile;
+mod raw;
 pub mod rule;
 pub mod sensitive;
 pub mod starter;

@@ -170,6 +170,7 @@ fn fold(text: &str, alphabet: Alphabet) -> String {
 
 fn fold_plain(c: char, out: &mut String) {
     match c {
+        c if c.is_ascii_graphic() => out.push(c.to_ascii_lowercase()),
         'ß' | 'ẞ' => out.push_str("ss"),
         'æ' | 'Æ' => out.push_str("ae"),
         'œ' | 'Œ' => out.push_str("oe"),
@@ -180,7 +181,7 @@ fn fold_plain(c: char, out: &mut String) {
         'ħ' | 'Ħ' => out.push('h'),
         'ŧ' | 'Ŧ' => out.push('t'),
         'ı' => out.push('i'),
-        '\u{2018}' | '\u{2019}' | '\u{2b9}' | '\u{2bb}' | '\u{2bc}' | '`' => out.push('\''),
+        '\u{2018}' | '\u{2019}' | '\u{2b9}' | '\u{2bb}' | '\u{2bc}' => out.push('\''),
         // Letters drawn as symbols that NFKD leaves alone: flags' letters, negative circles and squares.
         '\u{1f1e6}'..='\u{1f1ff}' => out.push(nth_letter(c, 0x1f1e6)),
         '\u{1f150}'..='\u{1f169}' => out.push(nth_letter(c, 0x1f150)),
@@ -299,12 +300,13 @@ fn is_letter(c: char) -> bool {
 }
 
 fn is_mark(c: char) -> bool {
-    matches!(
-        c.general_category(),
-        GeneralCategory::NonspacingMark
-            | GeneralCategory::EnclosingMark
-            | GeneralCategory::SpacingMark
-    )
+    !c.is_ascii()
+        && matches!(
+            c.general_category(),
+            GeneralCategory::NonspacingMark
+                | GeneralCategory::EnclosingMark
+                | GeneralCategory::SpacingMark
+        )
 }
 
 /// Characters that take no room: they never part a word.

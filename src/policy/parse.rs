@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
@@ -18,8 +16,8 @@ use super::profile::{
     Browser, CHALLENGE_CLASSES, Confirm, HiddenText, LONGEST_DEADLINE, Profile, SiteEntry,
     TypedText, USUAL_EXECUTABLES,
 };
+use super::raw::{RawBrowser, RawConfirm, RawJournal, RawLock, RawSite, RawText};
 use super::rule::SiteRule;
-use crate::domain::lock::LockClass;
 use crate::domain::tier::Tier;
 
 /// A profile is at most this long, in bytes.
@@ -27,109 +25,6 @@ const LONGEST: usize = 262_144;
 const VERSION: i64 = 1;
 /// Where people are sent who need more than one line.
 const SEE: &str = "docs/profile.md describes every setting";
-
-/// What countersign may do, where, and how much of it.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Profile")]
-#[expect(
-    dead_code,
-    reason = "the schema is made from it; sections are read one by one, to tell of every error"
-)]
-pub(super) struct RawProfile {
-    /// The version of this form: 1.
-    version: i64,
-    /// The sites that may be used. At least one.
-    #[schemars(length(min = 1))]
-    site: Vec<RawSite>,
-    /// The operator's browser.
-    browser: Option<RawBrowser>,
-    /// Numbers that bound a session.
-    limits: Option<RawLimits>,
-    /// The window that asks the person.
-    confirm: Option<RawConfirm>,
-    /// Words of the operator's own that lock an action.
-    lock: Option<Vec<RawLock>>,
-    /// The journal.
-    journal: Option<RawJournal>,
-    /// What the model is given of a page's text.
-    text: Option<RawText>,
-}
-
-/// One site, or the subdomains of one name.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Site")]
-struct RawSite {
-    /// `https://host`, `https://host:port`, or `https://*.host` for its subdomains.
-    #[schemars(with = "String")]
-    origin: Spanned<String>,
-    /// What may be done there. Left out: read, navigate, act. Transfer has to be named.
-    #[schemars(with = "Option<Vec<Tier>>")]
-    tiers: Option<Spanned<Vec<Tier>>>,
-}
-
-/// The operator's browser.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Browser")]
-struct RawBrowser {
-    /// The browser's own profile directory, an absolute path. Left out: countersign/browser-profile in the data directory.
-    #[schemars(with = "Option<String>")]
-    profile_dir: Option<Spanned<String>>,
-    /// The programs that may run as the browser, absolute paths. Left out: where Debian, Ubuntu and Fedora put Chromium and Chrome.
-    #[schemars(with = "Option<Vec<String>>")]
-    executables: Option<Spanned<Vec<Spanned<String>>>>,
-    /// Whether a browser started with `--no-sandbox` is accepted. For containers and tests.
-    allow_no_sandbox: Option<bool>,
-}
-
-/// The window that asks the person.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Confirm")]
-struct RawConfirm {
-    /// Seconds until an unanswered window counts as refused, 1 to 90.
-    #[schemars(with = "Option<i64>", range(min = 1, max = 90))]
-    deadline_seconds: Option<Spanned<i64>>,
-    /// The classes for which the person has to type the amount or the name: payment, deletion, secret.
-    #[schemars(with = "Option<Vec<LockClass>>")]
-    challenge: Option<Vec<Spanned<LockClass>>>,
-}
-
-/// Words that lock an action.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Lock")]
-struct RawLock {
-    /// The class the words lock as.
-    #[schemars(with = "LockClass")]
-    class: Spanned<LockClass>,
-    /// Word patterns, such as `release (the|) dam`.
-    #[schemars(with = "Vec<String>", length(min = 1))]
-    words: Spanned<Vec<Spanned<String>>>,
-    /// The language of the words, for the reader.
-    #[schemars(with = "Option<String>")]
-    language: Option<Spanned<String>>,
-}
-
-/// The journal.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Journal")]
-struct RawJournal {
-    /// Whether typed text is kept as its length or in full. Sensitive fields are never kept.
-    typed_text: Option<TypedText>,
-}
-
-/// What the model is given of a page's text.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Text")]
-struct RawText {
-    /// Whether text that a person could not see is withheld, or given and marked.
-    hidden: Option<HiddenText>,
-}
 
 /// Parses and checks a profile.
 pub(super) fn profile(text: &str) -> Result<Profile, Problems> {

@@ -315,24 +315,6 @@ mod tests {
     }
 
     #[test]
-    fn a_wildcard_never_covers_a_private_host() {
-        // `*.local` cannot be written; a name below a listed one that means this network stays out too.
-        let profile =
-            Profile::parse("version = 1\n[[site]]\norigin = \"http://*.example.org\"\n").unwrap();
-        for host in [
-            "http://localhost",
-            "http://printer.local",
-            "http://10.0.0.1",
-            "http://[::1]",
-        ] {
-            assert_eq!(
-                profile.decide(&site(host), Tier::Read),
-                SiteDecision::NotListed
-            );
-        }
-    }
-
-    #[test]
     fn tiers_that_nobody_grants() {
         let profile = Profile::parse(
             "version = 1\n[[site]]\norigin = \"https://a.test\"\ntiers = [\"read\"]\n",

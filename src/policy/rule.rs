@@ -6,9 +6,12 @@ use serde::{Serialize, Serializer};
 
 use crate::domain::site::{AddressError, Host, Scheme, Site};
 
-/// Which sites an entry of the profile speaks of.
+/// Which sites an entry of the profile speaks of. There is no other way to one than [`SiteRule::parse`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SiteRule {
+pub struct SiteRule(Extent);
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Extent {
     /// This origin alone.
     Exact(Site),
     /// Every public host below this one, with the same scheme and port; not the host itself.
@@ -26,7 +29,7 @@ impl SiteRule {
                 Err(RuleError::Star)
             } else {
                 Site::parse(text)
-                    .map(Self::Exact)
+                    .map(|site| Self(Extent::Exact(site)))
                     .map_err(RuleError::Address)
             };
         };
@@ -44,15 +47,15 @@ impl SiteRule {
         if base.host().registrable().is_none() {
             return Err(RuleError::StarBeforeSuffix(base.host().to_string()));
         }
-        Ok(Self::Below(base))
+        Ok(Self(Extent::Below(base)))
     }
 
     /// Whether the rule speaks of this site.
     #[must_use]
     pub fn covers(&self, site: &Site) -> bool {
-        match self {
-            Self::Exact(exact) => exact == site,
-            Self::Below(base) => {
+        match &self.0 {
+            Extent::Exact(exact) => exact == site,
+            Extent::Below(base) => {
                 base.scheme() == site.scheme()
                     && base.port() == site.port()
                     && !site.host().is_private()
@@ -63,16 +66,16 @@ impl SiteRule {
 
     /// How narrow the rule is: of two that cover a site, the greater one decides.
     pub(super) fn narrowness(&self) -> usize {
-        match self {
-            Self::Exact(_) => usize::MAX,
-            Self::Below(base) => base.host().to_string().len(),
+        match &self.0 {
+            Extent::Exact(_) => usize::MAX,
+            Extent::Below(base) => base.host().to_string().len(),
         }
     }
 
     /// Whether pages may come without encryption.
     #[must_use]
     pub fn is_plain_http(&self) -> bool {
-        let (Self::Exact(site) | Self::Below(site)) = self;
+        let (Extent::Exact(site) | Extent::Below(site)) = &self.0;
         site.scheme() == Scheme::Http
     }
 }
@@ -89,9 +92,9 @@ fn is_below(host: &Host, base: &Host) -> bool {
 
 impl fmt::Display for SiteRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exact(site) => site.fmt(f),
-            Self::Below(base) => {
+        match &self.0 {
+            Extent::Exact(site) => site.fmt(f),
+            Extent::Below(base) => {
                 let spelt = base.to_string();
                 let scheme = base.scheme().as_str();
                 let rest = spelt
@@ -239,6 +242,19 @@ mod tests {
             ("javascript://*.bank.test", E::Address(AddressError::Scheme)),
         ] {
             assert_eq!(SiteRule::parse(text), Err(want), "{text}");
+        }
+    }
+
+    #[test]
+    fn even_a_wildcard_that_cannot_be_written_covers_no_private_host() {
+        for (base, host) in [
+            ("http://printer.local", "http://a.printer.local"),
+            ("http://localhost", "http://a.localhost"),
+        ] {
+            let base = Site::parse(base).unwrap();
+            let host = Site::parse(host).unwrap();
+            assert!(is_below(host.host(), base.host()));
+            assert!(!SiteRule(Extent::Below(base)).covers(&host));
         }
     }
 

@@ -213,6 +213,7 @@ impl Sensitive {
         self.iban.get(country).copied()
     }
 
+    #[cfg(test)]
     pub(super) fn iban_countries(&self) -> impl Iterator<Item = (&str, usize)> {
         self.iban
             .iter()

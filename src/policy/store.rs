@@ -234,9 +234,10 @@ enum Trust {
 /// (`/home` may be one) are resolved first; what they resolve to is what gets checked.
 fn walk(path: &Path) -> Result<OwnedFd, StoreError> {
     let real = std::fs::canonicalize(path).map_err(|error| {
-        let why = match error.kind() {
-            io::ErrorKind::NotFound => Why::Missing,
-            _ => Why::System(error),
+        let why = if error.kind() == io::ErrorKind::NotFound {
+            Why::Missing
+        } else {
+            Why::System(error)
         };
         StoreError::new(path, why)
     })?;

@@ -1,5 +1,6 @@
 use super::super::limits::BOUNDS;
 use super::*;
+use crate::domain::lock::LockClass;
 use proptest::prelude::*;
 
 const SITE: &str = "version = 1\n[[site]]\norigin = \"https://bank.test\"\n";
