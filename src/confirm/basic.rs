@@ -125,10 +125,9 @@ fn end_group() {
 /// The dialog's whole text, in lines that fit a small screen whatever the page wrote.
 fn text(put: &Put) -> String {
     let mut lines = vec![put.headline.clone()];
-    lines.push(format!("Site: {}", value(&put.host_registrable, 2)));
+    lines.push(format!("Site: {}", value(&put.host_registrable, 4)));
     if !put.host_prefix.is_empty() {
-        let whole = format!("{}{}", put.host_prefix, put.host_registrable);
-        lines.push(format!("Whole host: {}", value(&whole, 1)));
+        lines.push(format!("Its part named: {}", value(&put.host_prefix, 1)));
     }
     if !put.host_note.is_empty() {
         lines.push(value(&put.host_note, 2));

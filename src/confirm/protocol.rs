@@ -31,6 +31,12 @@ pub const LONGEST_OUTPUT: usize = 512;
 /// The most facts a window has room for.
 pub const MOST_FACTS: usize = 12;
 
+/// The longest registrable domain that is always shown whole: two labels of the greatest length, more than any real one.
+pub const LONGEST_DOMAIN: usize = 130;
+
+/// The longest label of ours that is always shown whole.
+pub const LONGEST_LABEL: usize = 18;
+
 /// How long Allow sleeps after the window of our own was drawn.
 pub const WAKE: Duration = Duration::from_millis(1_000);
 
@@ -92,17 +98,14 @@ impl Put {
     /// Binds a question to a nonce; `time` is how long the person has.
     ///
     /// # Errors
-    /// Where the question has more facts than a window can show.
+    /// Where a part that must be seen whole has no room in a window.
     pub fn new(question: &Question, nonce: [u8; 32], time: Duration) -> Result<Self, Unfit> {
-        if question.facts.len() > MOST_FACTS {
-            return Err(Unfit);
-        }
         let facts = question.facts.iter().map(|fact| Line {
             label: fact.label.to_owned(),
             value: fact.value.to_string(),
             critical: fact.critical,
         });
-        Ok(Self {
+        let put = Self {
             version: VERSION,
             nonce: crate::domain::digest::Digest::from_bytes(nonce).hex(),
             digest: question.digest.hex(),
@@ -115,7 +118,18 @@ impl Put {
             model_says: question.model_says.as_ref().map(ToString::to_string),
             journal_number: question.journal_number,
             milliseconds: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
-        })
+        };
+        if put.fits() { Ok(put) } else { Err(Unfit) }
+    }
+
+    /// True where every part that must be seen whole has room.
+    fn fits(&self) -> bool {
+        self.facts.len() <= MOST_FACTS
+            && self.host_registrable.chars().count() <= LONGEST_DOMAIN
+            && self
+                .facts
+                .iter()
+                .all(|fact| fact.label.chars().count() <= LONGEST_LABEL)
     }
 
     /// The line for the window's standard input.
@@ -137,10 +151,8 @@ impl Put {
     /// Where it is not exactly such a question.
     pub fn from_line(line: &str) -> Result<Self, Unfit> {
         let put: Self = serde_json::from_str(line).map_err(|_| Unfit)?;
-        let fit = put.version == VERSION
-            && put.nonce.len() == 64
-            && put.digest.len() == 64
-            && put.facts.len() <= MOST_FACTS;
+        let fit =
+            put.version == VERSION && put.nonce.len() == 64 && put.digest.len() == 64 && put.fits();
         if fit { Ok(put) } else { Err(Unfit) }
     }
 

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use countersign::confirm::protocol::{Line, Put};
+use countersign::confirm::protocol::{LONGEST_DOMAIN, Line, Put};
 use countersign::domain::text::Shown;
 use gtk4::pango;
 use gtk4::prelude::*;
@@ -18,12 +18,8 @@ const FRAME: &str = include_str!("window.ui");
 const NAMES: i32 = 150;
 /// The most characters of any foreign text; questions come with tighter caps of their own.
 const LONGEST: usize = 240;
-/// The longest registrable domain there is room for: two labels of the greatest length, and more than any real one.
-const LONGEST_DOMAIN: usize = 130;
 /// The most characters of a host's front that are shown.
 const LONGEST_FRONT: usize = 41;
-/// The longest label of ours that is never cut.
-const LONGEST_NAME: usize = 20;
 /// Up to so many critical facts get two lines each; more get one, so that the buttons stay on the screen.
 const ROOMY: usize = 6;
 /// With more critical facts than this, what scrolls gets one line instead of two.
@@ -50,15 +46,6 @@ pub(crate) struct Look {
     completed: Cell<bool>,
 }
 
-/// False where a critical part could not be shown whole; such a question is not shown at all.
-pub(crate) fn has_room_for(put: &Put) -> bool {
-    put.host_registrable.chars().count() <= LONGEST_DOMAIN
-        && put
-            .facts
-            .iter()
-            .all(|fact| fact.label.chars().count() <= LONGEST_NAME)
-}
-
 impl Look {
     /// Builds the window; `None` where the toolkit cannot read its own frame.
     pub(crate) fn build(put: &Put) -> Option<Self> {
@@ -76,6 +63,7 @@ impl Look {
         let details: Grid = frame.object("details")?;
         let many = put.facts.iter().filter(|fact| fact.critical).count();
         let lines = if many <= ROOMY { 2 } else { 1 };
+        facts.set_row_spacing(if many <= ROOMY { 2 } else { 0 });
         let mut critical = Vec::new();
         for fact in &put.facts {
             if fact.critical {

@@ -51,9 +51,6 @@ fn ask() -> ExitCode {
     let Some(put) = asker::question() else {
         return code(Exit::Unreadable);
     };
-    if !look::has_room_for(&put) {
-        return code(Exit::Unreadable);
-    }
     glib::set_prgname(Some("countersign-window"));
     glib::set_application_name("countersign");
     if gtk4::init().is_err() {

@@ -58,20 +58,27 @@ pub(crate) fn pointer(look: &Rc<Look>, voice: &Rc<Voice>, wake: &Rc<Wake>) {
     raw.set_propagation_phase(PropagationPhase::Capture);
     let (seen, awake) = (Rc::clone(&pressed), Rc::clone(wake));
     raw.connect_event(move |_, event| {
+        use gdk::EventType as Kind;
         let primary = event
             .downcast_ref::<gdk::ButtonEvent>()
             .is_some_and(|button| button.button() == gdk::BUTTON_PRIMARY);
-        let next = match event.event_type() {
-            gdk::EventType::ButtonPress if primary && awake.is_awake() => Press::Down,
-            gdk::EventType::TouchBegin if awake.is_awake() => Press::Down,
-            gdk::EventType::ButtonRelease if primary => seen.get().up(),
-            gdk::EventType::TouchEnd => seen.get().up(),
-            gdk::EventType::ButtonPress
-            | gdk::EventType::ButtonRelease
-            | gdk::EventType::TouchBegin
-            | gdk::EventType::TouchCancel
-            | gdk::EventType::GrabBroken => Press::None,
-            _ => seen.get(),
+        let kind = event.event_type();
+        let begins = kind == Kind::TouchBegin || (kind == Kind::ButtonPress && primary);
+        let ends = kind == Kind::TouchEnd || (kind == Kind::ButtonRelease && primary);
+        let other = [
+            Kind::ButtonPress,
+            Kind::ButtonRelease,
+            Kind::TouchCancel,
+            Kind::GrabBroken,
+        ];
+        let next = if begins && awake.is_awake() {
+            Press::Down
+        } else if ends {
+            seen.get().up()
+        } else if begins || other.contains(&kind) {
+            Press::None
+        } else {
+            seen.get()
         };
         seen.set(next);
         glib::Propagation::Proceed
