@@ -149,4 +149,32 @@ mod tests {
             );
         }
     }
+
+    /// docs/cdp-methods.md is generated from the three tables and compared.
+    #[test]
+    fn generated_methods_page_is_current() {
+        let mut want = String::from(
+            "# DevTools methods\n\nThe closed list: nothing else reaches the wire. Generated from `src/browser/methods.rs` and \
+             `src/browser/input.rs`; `make docs` writes it anew.\n",
+        );
+        let classes = [
+            ("Observing", Observe::NAMES),
+            ("Protecting (can only reduce)", Protect::NAMES),
+            ("Acting (the gesture alone)", crate::browser::input::ACTING),
+        ];
+        for (class, names) in classes {
+            want.push_str(&format!("\n## {class}\n\n"));
+            for name in names {
+                want.push_str(&format!("- `{name}`\n"));
+            }
+        }
+        let path = crate::error::tree().join("docs/cdp-methods.md");
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&path, &want).unwrap();
+        }
+        assert!(
+            std::fs::read_to_string(&path).unwrap_or_default() == want,
+            "docs/cdp-methods.md is out of date: run make docs"
+        );
+    }
 }

@@ -86,7 +86,6 @@ impl Browser {
     }
 
     /// The endpoint that was checked.
-    #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }

@@ -156,6 +156,7 @@ pub struct Counts {
 
 /// One thing in reading order.
 #[derive(Debug, Clone, Deserialize)]
+#[allow(clippy::large_enum_variant, reason = "most items are marks")]
 #[serde(tag = "k")]
 pub enum Item {
     /// A run of text.
@@ -648,13 +649,13 @@ impl Page {
             optimize_for_speed: true,
             capture_beyond_viewport: false,
         };
-        let shot: Shot = self
-            .wire(&shoot, CALL)
-            .await
-            .map_err(|refusal| match refusal.code() {
-                Code::NoAnswer | Code::Internal => Refusal::new(Code::CaptureFailed),
-                _other => refusal,
-            })?;
+        let shot: Shot = self.wire(&shoot, CALL).await.map_err(|refusal| {
+            if matches!(refusal.code(), Code::NoAnswer | Code::Internal) {
+                Refusal::new(Code::CaptureFailed)
+            } else {
+                refusal
+            }
+        })?;
         base64::engine::general_purpose::STANDARD
             .decode(shot.data)
             .map_err(|_| Code::CaptureFailed.into())

@@ -105,18 +105,14 @@ mod tests {
 
     /// The pins: whoever changes a script changes its pin, and the change is seen in review.
     #[test]
-    fn the_scripts_are_the_pinned_ones() {
+    fn generated_pins_are_the_scripts_pins() {
         let pins = include_str!("../../assets/scripts/PINS");
         let mut want = format!("{}  world.js\n", Digest::of(LIBRARY.as_bytes()));
         for (name, text) in ALL {
             want.push_str(&format!("{}  {name}\n", Digest::of(text.as_bytes())));
         }
         if std::env::var_os("UPDATE").is_some() {
-            std::fs::write(
-                concat!(env!("CARGO_MANIFEST_DIR"), "/assets/scripts/PINS"),
-                &want,
-            )
-            .unwrap();
+            std::fs::write(crate::error::tree().join("assets/scripts/PINS"), &want).unwrap();
             return;
         }
         assert!(

@@ -818,10 +818,10 @@ impl Hub {
                     frame.url = text("url");
                 }
             }
-            "Page.frameDetached" => {
-                if params.get("reason").and_then(Value::as_str) != Some("swap") {
-                    remove_frame(tab, &text("frameId"));
-                }
+            "Page.frameDetached"
+                if params.get("reason").and_then(Value::as_str) != Some("swap") =>
+            {
+                remove_frame(tab, &text("frameId"));
             }
             "Page.frameStartedLoading" if text("frameId") == tab.target => tab.loading = true,
             "Page.frameStoppedLoading" if text("frameId") == tab.target => tab.loading = false,

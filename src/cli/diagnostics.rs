@@ -6,7 +6,6 @@ use tracing_subscriber::EnvFilter;
 use super::places::Places;
 
 /// Writes diagnostics until the guard is dropped. Lines may be dropped under load: this is no journal.
-#[must_use]
 pub fn start(places: &Places) -> WorkerGuard {
     let file = tracing_appender::rolling::never(&places.state, "diagnostics.log");
     let (writer, guard) = tracing_appender::non_blocking(file);

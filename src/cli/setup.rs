@@ -292,6 +292,7 @@ mod tests {
 
     fn args(home: &Path, sites: &[&str]) -> Args {
         Args {
+            passphrase_file: None,
             sites: sites
                 .iter()
                 .map(|text| Site::parse(text).unwrap())

@@ -188,4 +188,29 @@ mod tests {
             assert!(code.suggestion().contains(code.suggested_tool()), "{code}");
         }
     }
+
+    /// docs/codes.md is generated from the table and compared.
+    #[test]
+    fn generated_codes_page_is_current() {
+        let mut want = String::from(
+            "# Codes\n\nGenerated from `src/error/codes.rs`; `make docs` writes it anew. Numbers are never reused.\n\n\
+             | code | what happened | what to do | again as it is? |\n|---|---|---|---|\n",
+        );
+        for code in Code::ALL {
+            let again = if code.retryable() { "yes" } else { "no" };
+            want.push_str(&format!(
+                "| {code} | {} | {} | {again} |\n",
+                code.message(),
+                code.suggestion()
+            ));
+        }
+        let path = crate::error::tree().join("docs/codes.md");
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&path, &want).unwrap();
+        }
+        assert!(
+            std::fs::read_to_string(&path).unwrap_or_default() == want,
+            "docs/codes.md is out of date: run make docs"
+        );
+    }
 }

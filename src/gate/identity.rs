@@ -12,6 +12,7 @@ use super::consent::{Consent, Consented};
 
 /// What was found to be the same, with the facts it was found by.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "made once a call")]
 pub(super) enum Same {
     /// The marked element.
     Element(Box<Remembered>, Box<ElementFacts>),

@@ -36,7 +36,6 @@ impl OnRecord for Recorded {
 
 impl Recorded {
     /// The held action.
-    #[must_use]
     pub const fn held(&self) -> &Held {
         &self.held
     }
@@ -59,7 +58,6 @@ pub struct Written {
 
 impl Written {
     /// The cleared action.
-    #[must_use]
     pub const fn cleared(&self) -> &Cleared {
         &self.cleared
     }

@@ -9,7 +9,6 @@ pub mod lock;
 mod matcher;
 mod normalise;
 mod parse;
-pub mod paths;
 mod pattern;
 mod problem;
 pub mod profile;

@@ -169,7 +169,6 @@ impl Captured {
     }
 
     /// Drops what was seen: it is not from a site that may be read.
-    #[must_use]
     pub fn unseen(self, refusal: Refusal) -> Self {
         Self {
             parts: self.parts,

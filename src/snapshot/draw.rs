@@ -47,7 +47,7 @@ impl Masked {
         let step = (8.0 * self.scale).round().max(4.0) as u32;
         for y in area.top..area.bottom {
             for x in area.left..area.right {
-                let stripe = ((x + y) / step.max(1)) % 2 == 0;
+                let stripe = ((x + y) / step.max(1)).is_multiple_of(2);
                 let shade = if stripe { 64 } else { 88 };
                 self.picture
                     .put_pixel(x, y, Rgba([shade, shade, shade + 8, 255]));

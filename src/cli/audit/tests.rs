@@ -131,7 +131,7 @@ fn house() -> House {
 fn list_shows_a_line_an_entry_and_escapes_what_the_page_wrote() {
     let house = house();
     let (exit, out, err) = house.with_passphrase("list");
-    assert_eq!((exit, err.as_str()), (Exit::Done, ""));
+    assert_eq!((exit, err.as_str()), (Exit::Ok, ""));
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!(lines.len(), 6, "{out}");
     assert!(
@@ -163,7 +163,7 @@ fn list_shows_a_line_an_entry_and_escapes_what_the_page_wrote() {
 fn show_gives_one_entry_with_its_receipt() {
     let house = house();
     let (exit, out, _) = house.with_passphrase("show 2");
-    assert_eq!(exit, Exit::Done);
+    assert_eq!(exit, Exit::Ok);
     assert!(
         out.contains(&house.receipts[0]) && out.contains("call.element.name"),
         "{out}"
@@ -188,7 +188,7 @@ fn show_gives_one_entry_with_its_receipt() {
 fn verify_says_what_holds_and_what_cannot_be_known() {
     let house = house();
     let (exit, out, _) = house.with_passphrase("verify");
-    assert_eq!(exit, Exit::Done);
+    assert_eq!(exit, Exit::Ok);
     assert!(out.starts_with("Sound: 5 entries in 1 sessions"), "{out}");
     assert!(
         out.contains("removed after entry 5") && out.contains("No receipt was given"),
@@ -196,18 +196,18 @@ fn verify_says_what_holds_and_what_cannot_be_known() {
     );
     let (exit, out, _) = house.with_passphrase(&format!("verify --receipt {}", house.receipts[3]));
     assert!(
-        exit == Exit::Done && out.contains("A receipt vouches for everything up to entry 5"),
+        exit == Exit::Ok && out.contains("A receipt vouches for everything up to entry 5"),
         "{out}"
     );
     let (exit, out, _) = house.run("verify --chain-only");
     assert!(
-        exit == Exit::Done && out.contains("Without the identity"),
+        exit == Exit::Ok && out.contains("Without the identity"),
         "{out}"
     );
     let (exit, out, _) = house.run("verify --chain-only --json");
     let value: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert!(
-        exit == Exit::Done
+        exit == Exit::Ok
             && value["sound"] == true
             && value["entries"] == 5
             && value["depth"] == "chain",
@@ -228,26 +228,26 @@ fn a_damaged_journal_is_exit_3_and_says_where() {
     .unwrap();
     for line in ["verify --chain-only", "verify --chain-only --json"] {
         let (exit, out, _) = house.run(line);
-        assert_eq!(exit, Exit::VerificationFailed);
+        assert_eq!(exit, Exit::CheckFailed);
         assert!(out.contains("broken sequence at 3"), "{out}");
     }
-    assert_eq!(house.with_passphrase("verify").0, Exit::VerificationFailed);
+    assert_eq!(house.with_passphrase("verify").0, Exit::CheckFailed);
 
     std::fs::write(&file, format!("{}\n", lines[..2].join("\n"))).unwrap();
-    assert_eq!(house.with_passphrase("verify").0, Exit::Done);
+    assert_eq!(house.with_passphrase("verify").0, Exit::Ok);
     let (exit, out, _) = house.run(&format!(
         "verify --chain-only --receipt {}",
         house.receipts[3]
     ));
     assert!(
-        exit == Exit::VerificationFailed && out.contains("its end was removed"),
+        exit == Exit::CheckFailed && out.contains("its end was removed"),
         "{out}"
     );
 
     std::fs::write(&file, format!("{}\nnonsense\n{}\n", lines[0], lines[1])).unwrap();
     let (exit, out, _) = house.with_passphrase("list");
     assert!(
-        exit == Exit::VerificationFailed
+        exit == Exit::CheckFailed
             && out.contains("line 2: cannot be read")
             && out.contains("refused"),
         "{out}"

@@ -81,7 +81,7 @@ impl Home {
 
     /// The dedicated browser profile.
     pub(crate) fn browser_profile(&self) -> PathBuf {
-        self.path().join(".local/share/countersign/browser-profile")
+        self.path().join(".local/share/countersign/browser")
     }
 
     /// Changes the operator's profile by hand, as an operator would.
