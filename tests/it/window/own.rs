@@ -106,7 +106,9 @@ async fn a_window_that_comes_back_sleeps_again() {
         open.reach(Progress::Awake).await;
         let allow = scene.allow(&id);
         scene.screen.xdotool(&["windowminimize", &id]);
-        until("it is out of sight", || scene.screen.windows(TITLE).is_empty());
+        until("it is out of sight", || {
+            scene.screen.windows(TITLE).is_empty()
+        });
         let back = Instant::now();
         scene.screen.xdotool(&["windowactivate", &id]);
         scene.screen.window(TITLE);
