@@ -127,7 +127,7 @@ fn text(put: &Put) -> String {
     let mut lines = vec![put.headline.clone()];
     lines.push(format!("Site: {}", value(&put.host_registrable, 4)));
     if !put.host_prefix.is_empty() {
-        lines.push(format!("Its part named: {}", value(&put.host_prefix, 1)));
+        lines.push(format!("Subdomain: {}", value(&put.host_prefix, 1)));
     }
     if !put.host_note.is_empty() {
         lines.push(value(&put.host_note, 2));
@@ -196,6 +196,8 @@ fn value(text: &str, most: usize) -> String {
 fn columns(c: char) -> (String, usize) {
     match c {
         'm' | 'w' | 'A'..='Z' | '@' | '%' | '&' => (c.to_string(), 2),
+        // Marks that are drawn over what stands before them.
+        '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' => spelt(c),
         ' '..='~' => (c.to_string(), 1),
         '\u{a0}'..='\u{6ff}'
         | '\u{2010}'..='\u{2026}'
@@ -203,12 +205,14 @@ fn columns(c: char) -> (String, usize) {
         | '\u{3001}'..='\u{30ff}'
         | '\u{4e00}'..='\u{9fff}'
         | '\u{ac00}'..='\u{d7a3}' => (c.to_string(), 2),
-        _ => {
-            let spelt = format!("\\u{{{:04X}}}", u32::from(c));
-            let width = spelt.len();
-            (spelt, width)
-        }
+        _ => spelt(c),
     }
+}
+
+fn spelt(c: char) -> (String, usize) {
+    let spelt = format!("\\u{{{:04X}}}", u32::from(c));
+    let width = spelt.len();
+    (spelt, width)
 }
 
 #[cfg(test)]
@@ -220,6 +224,7 @@ mod tests {
         let shown = value(&"x".repeat(1_000), 2);
         assert_eq!(shown.lines().count(), 2);
         assert!(shown.ends_with("\u{2026}\u{2069}"));
+        assert_eq!(value("e\u{489}", 2), "\u{2066}e\\u{0489}\u{2069}");
         assert_eq!(value("\u{5d0}b", 2), "\u{2066}\u{5d0}b\u{2069}");
         assert_eq!(
             value("a\n\u{fdfd}", 1),

@@ -105,9 +105,14 @@ async fn a_window_that_comes_back_sleeps_again() {
         let (mut open, id) = scene.asked_and_focused(question()).await;
         open.reach(Progress::Awake).await;
         let allow = scene.allow(&id);
-        scene.screen.xdotool(&["windowminimize", "--sync", &id]);
+        scene.screen.xdotool(&["windowminimize", &id]);
+        until("it is out of sight", || {
+            scene.screen.windows(TITLE).is_empty()
+        });
         let back = Instant::now();
-        scene.screen.xdotool(&["windowactivate", "--sync", &id]);
+        scene.screen.xdotool(&["windowactivate", &id]);
+        scene.screen.window(TITLE);
+        scene.screen.focused(&id);
         scene.screen.click(allow);
         let asleep = back.elapsed() < WAKE;
         scene.deny_if_there(&id);
