@@ -14,5 +14,6 @@ mod compile_fail;
 mod endpoint;
 mod harness;
 mod layers;
+mod serve;
 mod support;
 mod window;
