@@ -15,5 +15,6 @@ mod compile_fail;
 mod endpoint;
 mod harness;
 mod layers;
+mod serve;
 mod support;
 mod window;
