@@ -11,6 +11,7 @@
 
 mod clients;
 mod compile_fail;
+mod demo;
 mod endpoint;
 mod harness;
 mod layers;

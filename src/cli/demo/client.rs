@@ -157,6 +157,9 @@ impl Said {
             let (before, _) = line.split_once(&format!("] {written}"))?;
             before.rsplit_once('[')?.1.parse().ok()
         });
-        found.ok_or_else(|| Broken::new(format!("the page has no mark {written}")))
+        found.ok_or_else(|| {
+            let lines: Vec<&str> = self.lines().collect();
+            Broken::new(format!("the page has no mark {written}")).because(lines.join("\n    "))
+        })
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 

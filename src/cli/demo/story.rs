@@ -111,7 +111,7 @@ impl Telling<'_> {
         self.fill(&seen, "searchbox \"Search the shop\"", "linen")
             .await?;
         self.press(tab, "button \"Search\"").await?;
-        self.press(tab, "link \"Linen shirt\"").await?;
+        self.press(tab, "link \"Linen shirt").await?;
         let seen = self.look(tab, "the product").await?;
         self.choose(&seen, "combobox \"Size\"", "M").await?;
         self.press(tab, "button \"Add to basket\"").await?;
