@@ -827,19 +827,22 @@
   });
 
   // ---- the guard: while armed, a trusted event whose path lacks the target is stopped -----------------------------------
-  const guard = { armed: false, allowed: [], roots: [], blocked: 0, passed: [] };
+  // What it sees is told through a binding of this world, as it happens: once a navigation has begun, nothing can be asked
+  // of the page any more.
+  const guard = { armed: false, nonce: '', allowed: [], inner: [], roots: [] };
+  const tell = (passed, type) => globalThis.countersignReport(JSON.stringify({ nonce: guard.nonce, passed, type }));
   const GUARDED = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu', 'touchstart', 'touchend', 'keydown', 'keypress', 'keyup', 'beforeinput', 'input', 'change', 'submit', 'dragstart', 'drop'];
   const QUIET = new Set(['input', 'change', 'submit']); // follow from an event that was let pass; watched, not stopped
   const onEvent = (event) => {
     if (!event.isTrusted || !guard.armed || QUIET.has(event.type)) return;
     const path = composedPath(event);
     if (guard.allowed.some((node) => path.includes(node))) {
-      guard.passed.push(event.type);
+      tell(true, event.type);
       return;
     }
     stop(event);
     prevent(event);
-    guard.blocked++;
+    tell(false, event.type);
   };
   // Inside a closed root the window sees only the host; a listener on the root itself sees the target.
   const onClosed = (event) => {
@@ -847,7 +850,7 @@
     if (guard.inner.some((node) => composedPath(event).includes(node))) return;
     stop(event);
     prevent(event);
-    guard.blocked++;
+    tell(false, event.type);
   };
   const install = () => {
     for (const type of GUARDED) {
@@ -860,8 +863,7 @@
   const arm = (nonce, target, key) => {
     disarm();
     install();
-    guard.blocked = 0;
-    guard.passed = [];
+    guard.nonce = nonce;
     guard.inner = [];
     guard.allowed = [];
     if (target) {
@@ -889,7 +891,6 @@
     window.removeEventListener(nonce, probe, { capture: true });
     return live;
   };
-  const report = () => ({ blocked: guard.blocked, passed: guard.passed, armed: guard.armed });
   const disarm = () => {
     guard.armed = false;
     for (const root of guard.roots) for (const type of GUARDED) root.removeEventListener(type, onClosed, { capture: true });
@@ -1009,6 +1010,6 @@
     observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   });
 
-  const api = { walk, geometry, lookedAt, bySerial, frameOwner, facts, focusedElement, hasFocus, point, cover, frames2, arm, report, disarm, into, scroll, scrollPage, selectAll, holds, setValue, canChoose, select, changed, rest, serial };
+  const api = { walk, geometry, lookedAt, bySerial, frameOwner, facts, focusedElement, hasFocus, point, cover, frames2, arm, disarm, into, scroll, scrollPage, selectAll, holds, setValue, canChoose, select, changed, rest, serial };
   Object.defineProperty(globalThis, 'countersign', { value: Object.freeze(api), writable: false, configurable: false, enumerable: false });
 })();

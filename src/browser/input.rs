@@ -217,6 +217,7 @@ impl Page {
         };
         self.hub.hold(self.tab);
         let nonce = nonce()?;
+        self.hub.watch(self.tab, &nonce);
         let frames = self.hub.frames(self.tab);
         let worlds: Vec<World> = frames.into_iter().filter_map(|(_, world)| world).collect();
         let mut armed = Armed {
@@ -562,43 +563,45 @@ impl Page {
     }
 }
 
+/// How long after an event was dispatched the guards may take to tell of it.
+const TELLING: Duration = Duration::from_secs(1);
+
 impl Armed<'_> {
-    /// What all guards saw so far.
-    ///
-    /// # Errors
-    /// Where the target's document is gone.
-    pub async fn report(&self) -> GuardReport {
-        #[derive(Deserialize)]
-        struct One {
-            blocked: u64,
-            passed: Vec<String>,
+    /// What all guards have told, once one of them let this event pass or stopped anything.
+    pub async fn report(&self, event: &str) -> GuardReport {
+        let watched = self.page.hub.told(self.page.tab, event, TELLING).await;
+        GuardReport {
+            blocked: watched.blocked,
+            passed: watched.passed,
         }
-        let page = self.page;
-        let reports = join_all(self.worlds.iter().map(|world| async move {
-            page.value::<One>(world, script::REPORT, None, Vec::new())
-                .await
-        }));
-        reports
-            .await
-            .into_iter()
-            .flatten()
-            .fold(GuardReport::default(), |mut all, one| {
-                all.blocked += one.blocked;
-                all.passed.extend(one.passed);
-                all
-            })
     }
 
-    /// Puts the guards to rest and lets held documents go on to the site check, or refuses them.
+    /// What all guards have told so far.
+    pub async fn report_now(&self) -> GuardReport {
+        let watched = self.page.hub.told(self.page.tab, "", Duration::ZERO).await;
+        GuardReport {
+            blocked: watched.blocked,
+            passed: watched.passed,
+        }
+    }
+
+    /// Lets held documents go on to the site check, or refuses them, and puts the guards to rest. What was let go on may
+    /// end the document, and nothing can be asked of it until then: the guards are not waited for.
     pub async fn finish(&mut self, landed: Landed) {
-        let page = self.page;
-        join_all(self.worlds.iter().map(|world| async move {
-            page.value::<bool>(world, script::DISARM, None, Vec::new())
-                .await
-        }))
-        .await;
         self.open = false;
+        let page = self.page.clone();
         page.hub.release(page.tab, landed);
+        let worlds = std::mem::take(&mut self.worlds);
+        let rest = async move {
+            let disarm = worlds
+                .iter()
+                .map(|world| page.value::<bool>(world, script::DISARM, None, Vec::new()));
+            join_all(disarm).await;
+        };
+        match landed {
+            Landed::OnTarget => drop(tokio::spawn(rest)),
+            Landed::Astray => rest.await,
+        }
     }
 }
 

@@ -61,6 +61,8 @@ methods! {
         LifecycleEvents = "Page.setLifecycleEventsEnabled" { enabled: bool }
         /// The library of the isolated world, before the page's first script.
         InstallWorld = "Page.addScriptToEvaluateOnNewDocument" { source: &'static str, world_name: &'static str, run_immediately: bool }
+        /// A function of the isolated world that tells us something.
+        AddBinding = "Runtime.addBinding" { name: &'static str, execution_context_name: &'static str }
         /// Hold documents at request stage (security U5).
         FetchEnable = "Fetch.enable" { patterns: Value }
         /// Let a held request go on unchanged.

@@ -8,6 +8,9 @@ use serde_json::Value;
 /// The name of the isolated world.
 pub(in crate::browser) const WORLD: &str = "countersign";
 
+/// The binding through which the guard tells what it sees; it exists in the isolated world alone.
+pub(in crate::browser) const BINDING: &str = "countersignReport";
+
 /// The library installed in that world of every frame.
 pub(in crate::browser) const LIBRARY: &str = include_str!("../../assets/scripts/world.js");
 
@@ -59,8 +62,6 @@ scripts! {
     ARM = "function(nonce, key) { return countersign.arm(nonce, this, key); }";
     /// Arm the guard in a frame that does not hold the target.
     ARM_EMPTY = "function(nonce) { return countersign.arm(nonce, null, null); }";
-    /// What the guard saw.
-    REPORT = "function() { return countersign.report(); }";
     /// Put the guard to rest.
     DISARM = "function() { countersign.disarm(); return true; }";
     /// Bring an element into view.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
 use super::methods::{Observe, Protect};
-use super::script::{LIBRARY, WORLD};
+use super::script::{BINDING, LIBRARY, WORLD};
 use super::wire::{CALL, Event, SessionId, Wire, WireError};
 use crate::domain::epoch::{DocumentId, Generation};
 use crate::domain::mark::TabId;
@@ -87,6 +87,24 @@ struct Tab {
     loads: u64,
     opener: Option<TabId>,
     hold: Option<Vec<Paused>>,
+    watched: Watched,
+}
+
+/// What the guards of a tab have told since they were armed with this nonce.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::browser) struct Watched {
+    nonce: String,
+    /// How many events were stopped because their path lacked the target.
+    pub(in crate::browser) blocked: u64,
+    /// Events that reached the target.
+    pub(in crate::browser) passed: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Told {
+    nonce: String,
+    passed: bool,
+    r#type: String,
 }
 
 impl Tab {
@@ -307,6 +325,43 @@ impl Hub {
         }
     }
 
+    /// Starts to listen to the guards of a tab under a fresh nonce.
+    pub(in crate::browser) fn watch(&self, id: TabId, nonce: &str) {
+        if let Some(tab) = self.state().tabs.get_mut(&id) {
+            tab.watched = Watched {
+                nonce: nonce.to_owned(),
+                ..Watched::default()
+            };
+        }
+    }
+
+    /// What the guards told, as soon as one let this event pass or stopped anything, or the time is up.
+    pub(in crate::browser) async fn told(
+        &self,
+        id: TabId,
+        event: &str,
+        within: Duration,
+    ) -> Watched {
+        let seen = self.wait_for(within, |state| {
+            let watched = state
+                .tabs
+                .get(&id)
+                .map(|tab| tab.watched.clone())
+                .unwrap_or_default();
+            (watched.blocked > 0 || watched.passed.iter().any(|passed| passed == event))
+                .then_some(watched)
+        });
+        match seen.await {
+            Some(watched) => watched,
+            None => self
+                .state()
+                .tabs
+                .get(&id)
+                .map(|tab| tab.watched.clone())
+                .unwrap_or_default(),
+        }
+    }
+
     // ---- the press window -------------------------------------------------------------------------------------------
 
     /// From now on every document this tab asks for is held, until [`Hub::release`].
@@ -398,6 +453,7 @@ impl Hub {
                 loads: 0,
                 opener,
                 hold: held.then(Vec::new),
+                watched: Watched::default(),
             },
         );
         id
@@ -416,6 +472,10 @@ impl Hub {
         let documents = json!([{"resourceType": "Document", "requestStage": "Request"}, {"resourceType": "Ping", "requestStage": "Request"}]);
         let page = Observe::PageEnable {};
         let runtime = Observe::RuntimeEnable {};
+        let binding = Observe::AddBinding {
+            name: BINDING,
+            execution_context_name: WORLD,
+        };
         let dom = Observe::DomEnable {};
         let fetch = Observe::FetchEnable {
             patterns: documents,
@@ -435,6 +495,7 @@ impl Hub {
         tokio::try_join!(
             wire.call::<Value>(on, &page, CALL),
             wire.call::<Value>(on, &runtime, CALL),
+            wire.call::<Value>(on, &binding, CALL),
             wire.call::<Value>(on, &dom, CALL),
             wire.call::<Value>(on, &fetch, CALL),
             wire.call::<Value>(on, &world, CALL),
@@ -772,6 +833,17 @@ impl Hub {
                             origin: Origin::from_browser(read("origin")),
                         },
                     );
+                }
+            }
+            "Runtime.bindingCalled" if text("name") == BINDING => {
+                if let Ok(told) = serde_json::from_str::<Told>(&text("payload"))
+                    && told.nonce == tab.watched.nonce
+                {
+                    if told.passed {
+                        tab.watched.passed.push(told.r#type);
+                    } else {
+                        tab.watched.blocked += 1;
+                    }
                 }
             }
             "Runtime.executionContextDestroyed" => {

@@ -108,6 +108,7 @@ codes! {
     OpaqueOrigin "S304" Site false "the element's document has no origin of its own, so it cannot be acted on", "observe" => "call observe and choose an element outside that frame";
     TierNotGranted "S305" Site false "the operator's list allows less than this on this site", "status" => "call status to see what each site allows";
     DepartureStopped "S306" Site false "the page tried to leave for a site that is not on the operator's list, and was stopped", "observe" => "call observe: the tab stayed where it was";
+    NoSuchStep "S308" Site false "the tab's history has no such step", "navigate" => "call navigate with an address of a listed site";
     NothingThere "S307" Site false "the tab shows no page that may be read", "navigate" => "call navigate with an address of a listed site";
 
     Denied "L401" Lock false "the person refused this action", "" => "do not try again; ask the person in the conversation what they want";

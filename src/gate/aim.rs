@@ -94,7 +94,7 @@ pub fn check(admitted: Admitted, shelf: &Shelf, sight: Sight) -> Result<Aimed, R
             Arm::Sent(*tab, sight.here.ok_or(Code::NothingThere)?, None)
         }
         Action::Navigate(tab, Destination::Back | Destination::Forward) => {
-            let step = sight.step.ok_or(Code::NothingThere)?;
+            let step = sight.step.ok_or(Code::NoSuchStep)?;
             Arm::Sent(*tab, step.address.clone(), Some(step))
         }
     };

@@ -68,7 +68,7 @@ async fn guarded(
         return Ok(Pressed::Lost);
     }
     crate::checkpoint::reached("pressed");
-    let pressed = armed.report().await;
+    let pressed = armed.report("mousedown").await;
     // Also where it went astray the button must come up; the guard is still armed and stops what follows from it.
     let released = hand.page.release_button(at).await;
     if pressed.blocked > 0 || !pressed.saw("mousedown") {
@@ -80,7 +80,7 @@ async fn guarded(
     if released.is_err() {
         return Ok(Pressed::Lost);
     }
-    let whole = armed.report().await;
+    let whole = armed.report("click").await;
     if whole.blocked == 0 && whole.saw("click") {
         return Ok(Pressed::Landed);
     }

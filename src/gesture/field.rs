@@ -26,7 +26,7 @@ pub(super) async fn fill(hand: &Hand<'_>, text: &Typed) -> Result<End, Refusal> 
         .arm(hand.facts.key(), &handle, Some("key"))
         .await?;
     let typed = type_into(hand, &handle, text).await;
-    let stopped = armed.report().await.blocked > 0;
+    let stopped = armed.report_now().await.blocked > 0;
     close(&mut armed, typed.is_ok() && !stopped).await;
     match typed {
         Ok(()) if !stopped => {}
@@ -145,7 +145,7 @@ pub(super) async fn press(hand: &Hand<'_>, chord: &Chord) -> Result<End, Refusal
         .arm(hand.facts.key(), &handle, Some(pressing))
         .await?;
     let pressed = key(hand, &handle, chord).await;
-    let report = armed.report().await;
+    let report = armed.report("keydown").await;
     let landed = pressed.is_ok() && report.blocked == 0 && report.saw("keydown");
     close(&mut armed, landed).await;
     match pressed {

@@ -148,16 +148,17 @@ pub fn outcome(
         }
     }
     let mut changes = Vec::new();
-    let mut image = None;
     match (seen, &tab) {
-        (Ok(capture), Some(tab)) => {
+        (Ok(mut capture), Some(tab)) => {
+            // The picture is sealed with the journal; a model that wants one observes.
+            capture.picture = Taken::NotWanted;
             let since = shelf
                 .newest(tab.id())
                 .map(|snapshot| snapshot.id)
                 .filter(|_| !moved_on);
             let telling = since.map_or(Telling::Whole, Telling::Since);
             server.insert("tab".to_owned(), json!(tab.id()));
-            let (_, picture) = put(
+            put(
                 capture,
                 tab.id(),
                 telling,
@@ -167,7 +168,6 @@ pub fn outcome(
                 &mut server,
                 &mut page,
             );
-            image = picture;
             if let Some(Value::Array(lines)) = page.get("added").or_else(|| page.get("text")) {
                 changes = lines
                     .iter()
@@ -195,7 +195,7 @@ pub fn outcome(
     Redacted {
         server,
         page,
-        image,
+        image: None,
         refusal,
         entry: Some(entry),
     }

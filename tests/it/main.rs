@@ -9,6 +9,7 @@
     clippy::print_stdout
 )]
 
+mod attacks;
 mod clients;
 mod compile_fail;
 mod demo;
