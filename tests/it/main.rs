@@ -12,6 +12,7 @@
 mod attacks;
 mod clients;
 mod compile_fail;
+mod demo;
 mod endpoint;
 mod harness;
 mod layers;
