@@ -12,7 +12,10 @@
 mod clients;
 mod compile_fail;
 mod endpoint;
+mod gesture;
 mod harness;
 mod layers;
+mod look;
+mod sites;
 mod support;
 mod window;
