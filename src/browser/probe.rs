@@ -617,7 +617,7 @@ impl Page {
         .collect::<Result<Vec<Seen>, Refusal>>()?;
         self.release().await;
         if self.world()?.unique != world.unique {
-            return Err(Code::ConnectionLost.into());
+            return Err(Code::Stale.into());
         }
         Ok(Look {
             origin: self.info()?.origin,

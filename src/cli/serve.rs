@@ -33,6 +33,8 @@ pub struct Args {
     pub home: Option<PathBuf>,
 }
 
+/// How often other programs on the browser's port are looked for (security D4).
+const WATCH: Duration = Duration::from_secs(5);
 /// How long the end may take (security P4: 2 s in all).
 const ENDING: Duration = Duration::from_millis(1_500);
 
@@ -88,6 +90,16 @@ pub async fn run(places: &Places, output: Output) -> Exit {
             }
         })
     };
+    let watch = {
+        let session = session.share();
+        tokio::spawn(async move {
+            let mut every = tokio::time::interval(WATCH);
+            loop {
+                every.tick().await;
+                session.watch_port().await;
+            }
+        })
+    };
     let serve = async {
         match Handler::new(session.share()).serve(transport).await {
             Ok(running) => drop(running.waiting().await),
@@ -102,6 +114,7 @@ pub async fn run(places: &Places, output: Output) -> Exit {
         _ = tokio::signal::ctrl_c() => Closing::Signal,
     };
     beat.abort();
+    watch.abort();
     session.end(why, ENDING).await;
     // What was said is written out; a client that does not read any more is not waited for.
     let _ = tokio::time::timeout(Duration::from_millis(300), writer).await;

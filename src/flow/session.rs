@@ -328,6 +328,16 @@ impl<A: Ask + 'static> Session<A> {
         Err(Code::ForeignPeer.into())
     }
 
+    /// Looks for other programs on the port, where there is a connection. What is seen is journalled and told by `status`.
+    pub async fn watch_port(&self) {
+        let standing = self.link.lock().await.browser.clone();
+        if let Some(browser) = standing.filter(|browser| !browser.is_lost())
+            && let Err(refusal) = self.alone_on_the_port(&browser)
+        {
+            tracing::warn!("{refusal}");
+        }
+    }
+
     // ---- the person -------------------------------------------------------------------------------------------------
 
     /// Opens the count for one window.

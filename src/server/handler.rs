@@ -209,6 +209,7 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Refusal> {
 /// What this session may do.
 async fn status<A: Ask + 'static>(session: &Session<A>) -> Reply {
     let mut server = Map::new();
+    session.watch_port().await;
     let profile = session.profile();
     let sites: Vec<Value> = profile
         .sites()
