@@ -14,8 +14,14 @@ mod clients;
 mod compile_fail;
 mod demo;
 mod endpoint;
+mod gesture;
 mod harness;
 mod layers;
+<<<<<<< HEAD
 mod serve;
+=======
+mod look;
+mod sites;
+>>>>>>> hostile
 mod support;
 mod window;
