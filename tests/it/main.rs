@@ -17,11 +17,8 @@ mod endpoint;
 mod gesture;
 mod harness;
 mod layers;
-<<<<<<< HEAD
-mod serve;
-=======
 mod look;
+mod serve;
 mod sites;
->>>>>>> hostile
 mod support;
 mod window;
