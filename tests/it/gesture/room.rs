@@ -18,6 +18,7 @@ pub(crate) const EVIL: &str = "evil.test";
 pub(crate) struct Room {
     pub(crate) client: Client,
     pub(crate) browser: Browser,
+    #[expect(dead_code, reason = "it is removed on drop")]
     pub(crate) home: Home,
     pub(crate) site: Site,
 }
@@ -166,12 +167,14 @@ impl Seen {
 
     /// The same, unless there is none.
     pub(crate) fn find(&self, needle: &str) -> Option<u64> {
-        let (line, at) = self
-            .lines
+        self.lines
             .iter()
-            .find_map(|line| line.find(needle).map(|at| (line, at)))?;
-        let open = line[..at].rfind('[')?;
-        line[open + 1..].split_once(']')?.0.parse().ok()
+            .flat_map(|line| {
+                line.match_indices(needle)
+                    .map(move |(at, _)| line[..at].rsplit_once('['))
+            })
+            .flatten()
+            .find_map(|(_, mark)| mark.split_once(']')?.0.parse().ok())
     }
 
     /// All lines as one text.
