@@ -132,9 +132,9 @@ fn rates_and_caps_are_kept_also_for_what_is_refused_later() {
 fn tabs_are_counted_and_listed_and_a_closed_one_makes_room() {
     let scene = Scene::without_a_person(|text| limit(text, "open_tabs = 1"));
     let mut client = scene.home.connect();
-    let opened = scene.open(&mut client, "/pay?q=private#part");
+    let opened = scene.open(&mut client, "/basket?q=private#part");
     let tab = opened.server()["tab"].clone();
-    assert_eq!(scene.open(&mut client, "/pay").code(), "A105");
+    assert_eq!(scene.open(&mut client, "/basket").code(), "A105");
     let listed = client.call("list_tabs", json!({}));
     let origin = scene.site.origin("shop.test");
     assert_eq!(
@@ -144,11 +144,11 @@ fn tabs_are_counted_and_listed_and_a_closed_one_makes_room() {
     // Neither query nor fragment, and no tab of the person's (the browser began with one).
     assert_eq!(
         listed.page(),
-        json!({tab.as_str().unwrap(): {"url": scene.site.url("shop.test", "/pay")}})
+        json!({tab.as_str().unwrap(): {"url": scene.site.url("shop.test", "/basket")}})
     );
     client.call("close_tab", json!({"tab": tab})).server();
     assert_eq!(client.call("observe", json!({"tab": tab})).code(), "A107");
-    scene.open(&mut client, "/pay").server();
+    scene.open(&mut client, "/basket").server();
     assert_eq!(client.finish().code(), Some(0));
 }
 
@@ -156,7 +156,7 @@ fn tabs_are_counted_and_listed_and_a_closed_one_makes_room() {
 fn text_longer_than_the_profile_allows_is_refused_whole() {
     let scene = Scene::without_a_person(|text| limit(text, "typed_characters = 5"));
     let mut client = scene.home.connect();
-    let mut field = named(&scene.open(&mut client, "/pay"), "Your note");
+    let mut field = named(&scene.open(&mut client, "/basket"), "Your note");
     field["text"] = json!("123456");
     assert_eq!(client.call("fill", field.clone()).code(), "A106");
     field["text"] = json!("12345");
@@ -176,7 +176,7 @@ fn pays(scene: &Scene, client: &mut Client, opened: &Reply, answer: impl FnOnce(
 fn windows_that_nobody_answers_come_to_an_end() {
     let scene = Scene::with_a_person(answer_within(3));
     let mut client = scene.home.connect();
-    let opened = scene.open(&mut client, "/pay");
+    let opened = scene.open(&mut client, "/basket");
     for _ in 0..5 {
         assert_eq!(
             pays(&scene, &mut client, &opened, || drop(scene.window())),
@@ -193,7 +193,7 @@ fn windows_that_nobody_answers_come_to_an_end() {
 fn a_profile_can_allow_fewer_windows() {
     let scene = Scene::without_a_person(|text| limit(text, "windows_unanswered = 1"));
     let mut client = scene.home.connect();
-    let opened = scene.open(&mut client, "/pay");
+    let opened = scene.open(&mut client, "/basket");
     assert_eq!(pays(&scene, &mut client, &opened, || ()), "L404");
     assert_eq!(pays(&scene, &mut client, &opened, || ()), "L407");
     client.finish();
@@ -203,7 +203,7 @@ fn a_profile_can_allow_fewer_windows() {
 fn two_refusals_of_a_class_end_it_for_the_session() {
     let scene = Scene::with_a_person(as_it_is);
     let mut client = scene.home.connect();
-    let opened = scene.open(&mut client, "/pay");
+    let opened = scene.open(&mut client, "/basket");
     for _ in 0..2 {
         assert_eq!(pays(&scene, &mut client, &opened, || scene.deny()), "L401");
     }
@@ -218,7 +218,7 @@ fn two_refusals_of_a_class_end_it_for_the_session() {
 fn another_program_on_the_port_stops_what_is_locked_and_nothing_else() {
     let scene = Scene::with_a_person(as_it_is);
     let mut client = scene.home.connect();
-    let opened = scene.open(&mut client, "/pay");
+    let opened = scene.open(&mut client, "/basket");
     let stranger = TcpStream::connect(("127.0.0.1", scene.browser.port())).unwrap();
     assert_eq!(pays(&scene, &mut client, &opened, || ()), "L410");
     // It stays so after the stranger is gone: only the operator clears it.
@@ -241,7 +241,7 @@ fn every_reply_carries_a_receipt_that_the_journal_bears_out() {
     let scene = Scene::without_a_person(as_it_is);
     let mut client = scene.home.connect();
     let mut replies = vec![client.call("status", json!({}))];
-    let opened = scene.open(&mut client, "/pay");
+    let opened = scene.open(&mut client, "/basket");
     let tab = opened.server()["tab"].clone();
     replies.push(client.call("observe", json!({"tab": tab})));
     let mut field = named(&opened, "Your note");

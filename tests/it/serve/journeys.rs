@@ -13,7 +13,7 @@ use crate::support::x::Screen;
 #[test]
 fn from_setup_to_the_journal() {
     let site = Site::start();
-    site.page("/pay", &pay("paid"));
+    site.page("/basket", &pay("paid"));
     let screen = Screen::bare("1024x600");
     let home = Home::empty().on(screen.display());
     let passphrase = home.passphrase_file();
@@ -53,7 +53,7 @@ fn from_setup_to_the_journal() {
 
     let _browser = home.browser();
     let mut client = home.connect();
-    let opened = client.call("open_tab", json!({"url": site.url("shop.test", "/pay")}));
+    let opened = client.call("open_tab", json!({"url": site.url("shop.test", "/basket")}));
     let mut field = named(&opened, "Your note");
     field["text"] = json!("hello");
     client.call("fill", field).server();

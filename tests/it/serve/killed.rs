@@ -21,7 +21,7 @@ fn killed_at(points: &[&'static str]) {
     let scene = Scene::with_a_person(as_it_is);
     for point in points {
         let effect = format!("paid-{point}");
-        scene.site.page("/pay", &pay(&effect));
+        scene.site.page("/basket", &pay(&effect));
         let times = if ALSO_WHEN_OPENING.contains(point) {
             2
         } else {
@@ -31,7 +31,7 @@ fn killed_at(points: &[&'static str]) {
         command.env("COUNTERSIGN_DEBUG_KILL_AT", format!("{point}:{times}"));
         // It starts on the journal that the killed one before it left.
         let mut client = Client::connect(command);
-        let opened = scene.open(&mut client, "/pay");
+        let opened = scene.open(&mut client, "/basket");
         client.begin_call("click", named(&opened, "Pay now"));
         if !before(point, "answered") {
             scene.allow();
@@ -74,7 +74,7 @@ fn killed_at(points: &[&'static str]) {
     }
     // A server without any of this serves on the same journal, and sees the page: whatever was under way has ended.
     let mut client = scene.home.connect();
-    scene.open(&mut client, "/pay").server();
+    scene.open(&mut client, "/basket").server();
     assert_eq!(client.finish().code(), Some(0));
     verified(&scene.home, &[]);
     for point in points {
@@ -88,16 +88,21 @@ fn killed_at(points: &[&'static str]) {
 }
 
 #[test]
-fn before_the_person_is_asked() {
-    killed_at(&POINTS[..4]);
+fn before_anything_is_asked() {
+    killed_at(&POINTS[..3]);
 }
 
 #[test]
-fn between_the_answer_and_the_press() {
-    killed_at(&POINTS[4..8]);
+fn while_a_person_is_asked_and_after_the_answer() {
+    killed_at(&POINTS[3..6]);
 }
 
 #[test]
-fn after_the_press() {
-    killed_at(&POINTS[8..]);
+fn from_the_intent_to_the_press() {
+    killed_at(&POINTS[6..9]);
+}
+
+#[test]
+fn after_the_release() {
+    killed_at(&POINTS[9..]);
 }

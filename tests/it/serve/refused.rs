@@ -100,7 +100,7 @@ fn a_browser_that_comes_and_goes_while_serving() {
         ..
     } = scene;
     let mut client = home.connect();
-    let url = json!({"url": site.url("shop.test", "/pay")});
+    let url = json!({"url": site.url("shop.test", "/basket")});
     let opened = client.call("open_tab", url.clone());
     let old = named(&opened, "Pay now");
     browser.kill();

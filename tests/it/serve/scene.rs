@@ -36,7 +36,7 @@ impl Scene {
 
     fn new(screen: Option<Screen>, edit: impl FnOnce(String) -> String) -> Self {
         let site = Site::start();
-        site.page("/pay", &pay("paid"));
+        site.page("/basket", &pay("paid"));
         let mut home = Home::for_sites(&[site.origin("shop.test")]);
         home.edit_profile(edit);
         if let Some(screen) = &screen {
@@ -62,7 +62,7 @@ impl Scene {
 
     /// Opens the payment and begins the click that pays; the request's id.
     pub(crate) fn begin_to_pay(&self, client: &mut Client) -> u64 {
-        let opened = self.open(client, "/pay");
+        let opened = self.open(client, "/basket");
         client.begin_call("click", named(&opened, "Pay now"))
     }
 

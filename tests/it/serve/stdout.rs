@@ -75,13 +75,13 @@ fn a_panic_after_the_intent_says_that_there_may_be_an_effect() {
     let mut command = scene.home.command(&["serve"]);
     command.env("COUNTERSIGN_DEBUG_PANIC_AT", "settled");
     let mut client = Client::connect(command);
-    let refusal = scene.open(&mut client, "/pay").refusal();
+    let refusal = scene.open(&mut client, "/basket").refusal();
     assert_eq!(
         (&refusal["code"], &refusal["effect"]),
         (&json!("X999"), &json!("possible"))
     );
     // The next action is not stopped by the one that broke.
-    scene.open(&mut client, "/pay").server();
+    scene.open(&mut client, "/basket").server();
     assert_eq!(client.finish().code(), Some(0));
     let report = verified(&scene.home, &[]);
     assert!(
@@ -132,7 +132,7 @@ fn a_call_that_is_withdrawn_closes_its_window_and_the_session_goes_on() {
     client.cancel(id);
     scene.no_window();
     // The next action waits for the end of this one, if it must.
-    let opened = scene.open(&mut client, "/pay");
+    let opened = scene.open(&mut client, "/basket");
     assert_eq!(opened.server()["outcome"], "done");
     assert_eq!(client.finish().code(), Some(0));
     assert_eq!(endings(&scene.home), ["cancelled"]);
