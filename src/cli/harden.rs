@@ -20,7 +20,7 @@ pub enum Root {
 pub enum Privileges {
     /// Nothing may: the rule.
     Given,
-    /// Programs that are started may: `browser` alone, since Chromium's set-uid sandbox helper needs it where the
+    /// Programs that are started may: `browser` alone, and `demo`, which starts it, since Chromium's set-uid sandbox helper needs it where the
     /// kernel gives ordinary users no namespaces, and a browser without its sandbox is the worse choice.
     Kept,
 }
@@ -49,7 +49,10 @@ impl Asked {
             } else {
                 Root::Refused
             },
-            privileges: if ours.first().is_some_and(|command| command == "browser") {
+            privileges: if ours
+                .first()
+                .is_some_and(|command| command == "browser" || command == "demo")
+            {
                 Privileges::Kept
             } else {
                 Privileges::Given

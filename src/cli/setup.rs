@@ -190,8 +190,9 @@ fn write_starter(
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => writeln!(
             out,
-            "kept  {} (profile; the sites named now were not added: countersign policy edit)",
-            shown(&path)
+            "kept  {} (profile; the sites named now were not added: edit the file, then type {})",
+            shown(&path),
+            places.command("policy check")
         )
         .map_err(fault),
         Err(error) => Err(Fault::internal("the profile cannot be written").because(error)),

@@ -10,7 +10,7 @@ use crate::checkpoint::reached;
 use crate::confirm::words::{self, Matter, Read};
 use crate::domain::question::Question;
 use crate::domain::text::Untrusted;
-use crate::error::{Code, Refusal};
+use crate::error::{Code, Effect, Refusal};
 use crate::gate::admit::{self, Call};
 use crate::gate::clear::Cleared;
 use crate::gate::consent::{self, Ask};
@@ -79,7 +79,9 @@ async fn clear<A: Ask + 'static>(
         let redacted = session.redact(captured, sealed);
         session.outcome(redacted)
     });
-    work.await.map_err(|_| crate::error::Code::Internal.into())
+    // A panic after the intent: nobody knows how far it came.
+    work.await
+        .map_err(|_| Refusal::new(Code::Internal).having(Effect::Possible))
 }
 
 /// Locked: on record, then the person, then on record again, then a second look.

@@ -342,9 +342,10 @@ impl<A: Ask + 'static> Session<A> {
 
     /// Opens the count for one window.
     pub(super) fn window(&self, class: LockClass) -> Result<Window<'_, A>, Refusal> {
+        let limits = self.profile().limits();
         held(&self.windows).open(
             class,
-            self.profile().limits().windows_per_session(),
+            (limits.windows_unanswered(), limits.windows_per_session()),
             self.now(),
         )?;
         Ok(Window {

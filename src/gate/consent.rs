@@ -56,17 +56,21 @@ pub struct Windows {
 
 /// The span in which at most [`LATELY`] windows may end without leave.
 const SPAN: Duration = Duration::from_secs(600);
-/// How many may.
-const LATELY: usize = 5;
 /// How many explicit refusals of one class end that class for the session.
 const REFUSALS: u32 = 2;
 
 impl Windows {
-    /// May this class be asked about now? Counts the window as open.
+    /// May this class be asked about now? `lately` windows may end without leave in the span, `most` in all. Counts the
+    /// window as open.
     ///
     /// # Errors
     /// Where a window is open, too many went unanswered, or the class was refused twice.
-    pub fn open(&mut self, class: LockClass, most: u32, now: Instant) -> Result<(), Refusal> {
+    pub fn open(
+        &mut self,
+        class: LockClass,
+        (lately, most): (u32, u32),
+        now: Instant,
+    ) -> Result<(), Refusal> {
         if self
             .refusals
             .get(&class)
@@ -84,7 +88,7 @@ impl Windows {
         {
             self.lately.pop_front();
         }
-        if self.lately.len() >= LATELY || self.in_all >= most {
+        if self.lately.len() >= lately as usize || self.in_all >= most {
             return Err(Code::TooManyWindows.into());
         }
         self.open = true;
@@ -249,44 +253,44 @@ mod tests {
     fn windows_are_few() {
         let mut windows = Windows::default();
         let now = Instant::now();
-        windows.open(LockClass::Payment, 20, now).unwrap();
+        windows.open(LockClass::Payment, (5, 20), now).unwrap();
         assert_eq!(
             windows
-                .open(LockClass::Payment, 20, now)
+                .open(LockClass::Payment, (5, 20), now)
                 .unwrap_err()
                 .code(),
             Code::AnotherQuestion
         );
         for _ in 0..5 {
             windows.ended(LockClass::Payment, Ending::Timeout, now);
-            let _ = windows.open(LockClass::Payment, 20, now);
+            let _ = windows.open(LockClass::Payment, (5, 20), now);
         }
         windows.open = false;
         assert_eq!(
             windows
-                .open(LockClass::Payment, 20, now)
+                .open(LockClass::Payment, (5, 20), now)
                 .unwrap_err()
                 .code(),
             Code::TooManyWindows
         );
         let later = now + SPAN + Duration::from_secs(1);
-        windows.open(LockClass::Payment, 20, later).unwrap();
+        windows.open(LockClass::Payment, (5, 20), later).unwrap();
         windows.ended(LockClass::Payment, Ending::Denied, later);
-        windows.open(LockClass::Payment, 20, later).unwrap();
+        windows.open(LockClass::Payment, (5, 20), later).unwrap();
         windows.ended(LockClass::Payment, Ending::Denied, later);
         assert_eq!(
             windows
-                .open(LockClass::Payment, 20, later)
+                .open(LockClass::Payment, (5, 20), later)
                 .unwrap_err()
                 .code(),
             Code::ClassRefused
         );
         assert_eq!(windows.refused(), [LockClass::Payment]);
-        assert!(windows.open(LockClass::Deletion, 20, later).is_ok());
+        assert!(windows.open(LockClass::Deletion, (5, 20), later).is_ok());
         windows.ended(LockClass::Deletion, Ending::Allowed, later);
         assert_eq!(
             windows
-                .open(LockClass::Deletion, 7, later)
+                .open(LockClass::Deletion, (5, 7), later)
                 .unwrap_err()
                 .code(),
             Code::TooManyWindows

@@ -55,7 +55,7 @@ pub(super) struct RawSite {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Browser")]
 pub(super) struct RawBrowser {
-    /// The browser's own profile directory, an absolute path. Left out: countersign/browser-profile in the data directory.
+    /// The browser's own profile directory, an absolute path. Left out: countersign/browser in the data directory.
     #[schemars(with = "Option<String>")]
     pub(super) profile_dir: Option<Spanned<String>>,
     /// The programs that may run as the browser, absolute paths. Left out: where Debian, Ubuntu and Fedora put Chromium and Chrome.

@@ -9,7 +9,8 @@ use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWriteExt as _, DuplexStream};
 use tokio::sync::mpsc;
-use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
+use tokio_util::bytes::BytesMut;
+use tokio_util::codec::{Decoder, FramedRead, LinesCodec};
 
 use crate::error::Fault;
 
@@ -69,11 +70,12 @@ async fn read(
     mut to_library: DuplexStream,
     errors: mpsc::Sender<String>,
 ) {
-    let mut lines = FramedRead::new(input, LinesCodec::new_with_max_length(LONGEST_LINE));
-    while let Some(line) = lines.next().await {
+    let mut lines = FramedRead::new(input, Lines::default());
+    // A broken pipe is an end like any other.
+    while let Some(Ok(line)) = lines.next().await {
         let refused = match line {
-            Ok(line) if line.trim().is_empty() => continue,
-            Ok(line) => match sane(&line) {
+            Line::Whole(line) if line.trim().is_empty() => continue,
+            Line::Whole(line) => match sane(&line) {
                 Ok(()) => {
                     if to_library
                         .write_all(format!("{line}\n").as_bytes())
@@ -86,17 +88,84 @@ async fn read(
                 }
                 Err(refused) => refused,
             },
-            Err(LinesCodecError::MaxLineLengthExceeded) => {
-                error(&Value::Null, -32700, "the line is longer than 1 MiB")
-            }
-            // Not UTF-8, or the pipe broke; the codec ends the stream after the latter.
-            Err(LinesCodecError::Io(_)) => error(&Value::Null, -32700, "the line is not UTF-8"),
+            Line::TooLong => error(&Value::Null, -32700, "the line is longer than 1 MiB"),
+            Line::NotText => error(&Value::Null, -32700, "the line is not UTF-8"),
         };
         if errors.send(refused).await.is_err() {
             break;
         }
     }
     // Dropping our end tells the library that the client is gone.
+}
+
+/// One line of input. What is wrong with one is no error of the stream: the next line is read all the same. (The stream
+/// of a codec that returns an error ends there.)
+#[derive(Debug, PartialEq, Eq)]
+enum Line {
+    Whole(String),
+    /// Longer than [`LONGEST_LINE`]; what is left of it is passed over.
+    TooLong,
+    NotText,
+}
+
+/// Cuts input into lines and never holds more than one of the longest.
+#[derive(Debug, Default)]
+struct Lines {
+    /// How much of the buffer is known to hold no end of line.
+    looked_at: usize,
+    passing_over: bool,
+}
+
+impl Lines {
+    fn line(&mut self, bytes: &[u8]) -> Option<Line> {
+        self.looked_at = 0;
+        if std::mem::take(&mut self.passing_over) {
+            return None;
+        }
+        if bytes.len() > LONGEST_LINE {
+            return Some(Line::TooLong);
+        }
+        Some(std::str::from_utf8(bytes).map_or(Line::NotText, |text| Line::Whole(text.to_owned())))
+    }
+}
+
+impl Decoder for Lines {
+    type Item = Line;
+    type Error = std::io::Error;
+
+    fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Line>, Self::Error> {
+        loop {
+            let fresh = buffer.get(self.looked_at..).unwrap_or_default();
+            if let Some(end) = fresh.iter().position(|byte| *byte == b'\n') {
+                let bytes = buffer.split_to(self.looked_at + end + 1);
+                let bytes = bytes.strip_suffix(b"\n").unwrap_or_default();
+                match self.line(bytes) {
+                    Some(line) => return Ok(Some(line)),
+                    None => continue,
+                }
+            }
+            self.looked_at = buffer.len();
+            if self.passing_over || buffer.len() > LONGEST_LINE {
+                let told = std::mem::replace(&mut self.passing_over, true);
+                buffer.clear();
+                self.looked_at = 0;
+                return Ok((!told).then_some(Line::TooLong));
+            }
+            return Ok(None);
+        }
+    }
+
+    fn decode_eof(&mut self, buffer: &mut BytesMut) -> Result<Option<Line>, Self::Error> {
+        if let Some(line) = self.decode(buffer)? {
+            return Ok(Some(line));
+        }
+        let rest = buffer.split();
+        Ok(if rest.is_empty() {
+            None
+        } else {
+            self.line(&rest)
+        })
+    }
 }
 
 /// Whether a line is one message; else the error to answer it with.
@@ -185,6 +254,43 @@ mod tests {
         );
         let refused: Value = serde_json::from_str(&sane(&deep).unwrap_err()).unwrap();
         assert_eq!(refused["id"], 9);
+    }
+
+    #[tokio::test]
+    async fn a_bad_line_is_told_and_the_next_one_is_read() {
+        let long = "x".repeat(LONGEST_LINE + 1);
+        let longest = "y".repeat(LONGEST_LINE);
+        let mut input = Vec::new();
+        for part in [
+            b"one\n".as_slice(),
+            b"\xff\n",
+            b"two\n",
+            long.as_bytes(),
+            long.as_bytes(),
+            b"\n\nthree\n",
+            longest.as_bytes(),
+            b"\nlast",
+        ] {
+            input.extend_from_slice(part);
+        }
+        let lines: Vec<Line> = FramedRead::new(input.as_slice(), Lines::default())
+            .map(Result::unwrap)
+            .collect()
+            .await;
+        let whole = |text: &str| Line::Whole(text.to_owned());
+        assert_eq!(
+            lines,
+            [
+                whole("one"),
+                Line::NotText,
+                whole("two"),
+                Line::TooLong,
+                whole(""),
+                whole("three"),
+                whole(&longest),
+                whole("last"),
+            ]
+        );
     }
 
     proptest! {

@@ -45,10 +45,10 @@ call() {
 reply() {
     jq -ce '.structuredContent // (first(.content[] | select(.type == "text")).text | fromjson)'
 }
-# mark NAME: the number beside a name in what observe says of the page: `[3] button "Keep note"`.
+# mark NAME: the number before a role and a name in what observe says of the page: `[3] button "Keep note"`.
 mark() {
-    jq -er --arg name "$1" 'first(.page_content | .. | strings | split("\n")[] | select(contains($name))
-        | capture("\\[(?<n>[0-9]+)\\]").n)'
+    jq -er --arg name "$1" 'first(.page_content.text[]
+        | capture("\\[(?<n>[0-9]+)\\] [a-z]+ \"" + $name + "\"").n)'
 }
 
 call status '{}' >/dev/null

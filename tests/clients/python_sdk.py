@@ -30,12 +30,11 @@ def body(result):
 
 
 def mark(page, name):
-    """The mark beside a name in what observe says of the page: `[3] button "Keep note"`."""
-    for line in json.dumps(page, ensure_ascii=False).replace("\\n", "\n").split("\n"):
-        if name in line:
-            found = re.search(r"\[(\d+)\]", line)
-            if found:
-                return int(found[1])
+    """The mark before a role and a name in what observe says of the page: `[3] button "Keep note"`."""
+    for line in page["text"]:
+        found = re.search(rf'\[(\d+)\] [a-z]+ "{re.escape(name)}"', line)
+        if found:
+            return int(found[1])
     raise AssertionError(f"no mark for {name!r} in {page}")
 
 

@@ -41,7 +41,10 @@ fn session(script: impl FnOnce(&Home) -> Command) {
         site.requests_to("evil.test").is_empty(),
         "nothing reached the site off the list"
     );
-    home.run_well(&["audit", "verify"]);
+    let passphrase = home.passphrase_file();
+    let passphrase = passphrase.to_str().unwrap();
+    let verified = home.run_well(&["audit", "verify", "--passphrase-file", passphrase]);
+    assert!(verified.starts_with("Sound: "), "{verified}");
 }
 
 /// A command with nothing of the caller's environment but what an ordinary login gives.

@@ -12,8 +12,13 @@
 mod attacks;
 mod clients;
 mod compile_fail;
+mod demo;
 mod endpoint;
+mod gesture;
 mod harness;
 mod layers;
+mod look;
+mod serve;
+mod sites;
 mod support;
 mod window;

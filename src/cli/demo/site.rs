@@ -92,6 +92,16 @@ impl DemoSite {
         self.inside.told().counters
     }
 
+    /// Waits until a browser is signed in on both sites: it has come back with the cookie of each. False when it takes
+    /// too long.
+    pub async fn signed_in(&self, within: Duration) -> bool {
+        let mut arrived = self.inside.arrived.subscribe();
+        let both = arrived.wait_for(|(shop, bank)| *shop && *bank);
+        tokio::time::timeout(within, both)
+            .await
+            .is_ok_and(|both| both.is_ok())
+    }
+
     /// Ends it: requests under way are answered, for at most two seconds.
     pub async fn stop(mut self) {
         drop(self.stop.take());
@@ -137,6 +147,12 @@ async fn serve(State(inside): State<Arc<Inside>>, request: Request<Body>) -> Res
     let cookie = format!("session={}", inside.session);
     let signed_in =
         header(header::COOKIE).is_some_and(|all| all.split(';').any(|one| one.trim() == cookie));
+    if signed_in {
+        inside.arrived.send_modify(|(shop, bank)| {
+            *shop |= host == SHOP;
+            *bank |= host == BANK;
+        });
+    }
     let post = head.method == Method::POST;
     let text = if post {
         let bytes = to_bytes(body, BODY_LIMIT).await.unwrap_or_default();

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
+use tokio::sync::watch;
 
 use super::goods::{Cents, Delivery, Line};
 use crate::error::Fault;
@@ -75,6 +76,8 @@ pub(super) struct Inside {
     /// What every form carries, so that a form of another site does nothing.
     pub(super) token: String,
     pub(super) told: Mutex<Told>,
+    /// On which of the two sites a signed-in browser has arrived: shop, bank.
+    pub(super) arrived: watch::Sender<(bool, bool)>,
 }
 
 impl Inside {
@@ -89,6 +92,7 @@ impl Inside {
             session: random()?,
             token: random()?,
             told: Mutex::default(),
+            arrived: watch::Sender::new((false, false)),
         })
     }
 
