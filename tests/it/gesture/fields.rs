@@ -181,14 +181,14 @@ fn enter_counts_as_the_button_it_amounts_to() {
             "<form method=post action=/effect/{effect}><label>Note <input name=note></label><button>{button}</button></form>"
         )
     };
-    let seen = room.show("/pay", &form("Pay now", "paid"));
+    let seen = room.show("/one", &form("Pay now", "paid"));
     refused(&room.press(&seen, "\"Note\"", "Enter"), "L404");
     refused(&room.press(&seen, "\"Pay now\"", "Enter"), "L404");
     refused(&room.press(&seen, "\"Pay now\"", "Space"), "L404");
     refused(&room.click(&seen, "\"Pay now\""), "L404");
     assert_eq!(room.site.count("paid"), 0);
 
-    let seen = room.show("/keep", &form("Keep note", "kept"));
+    let seen = room.show("/two", &form("Keep note", "kept"));
     let reply = room.press(&seen, "\"Note\"", "Enter");
     assert_eq!(reply.server()["outcome"], "done");
     room.site.wait_for("kept", 1);
