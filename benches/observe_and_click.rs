@@ -414,7 +414,10 @@ fn main() {
     });
     let browser = home.browser();
     let mut told = Vec::new();
-    for (page, html) in [("form of 20 fields", form()), ("1,500 elements", long_list())] {
+    for (page, html) in [
+        ("form of 20 fields", form()),
+        ("1,500 elements", long_list()),
+    ] {
         site.page("/", &html);
         let url = site.url(HOST, "/");
         let mut raw = Raw::open(&browser, &url);
