@@ -111,7 +111,7 @@ impl Telling<'_> {
         self.fill(&seen, "searchbox \"Search the shop\"", "linen")
             .await?;
         self.press(tab, "button \"Search\"").await?;
-        self.press(tab, "link \"Linen shirt").await?;
+        self.press(tab, "link \"Linen shirt 38.60 €\"").await?;
         let seen = self.look(tab, "the product").await?;
         self.choose(&seen, "combobox \"Size\"", "M").await?;
         self.press(tab, "button \"Add to basket\"").await?;
@@ -337,10 +337,25 @@ impl Telling<'_> {
         self.say(&format!("choose [{mark}] {field}: {option}"))
     }
 
-    /// Looks for a control and clicks it.
-    async fn press(&mut self, tab: &str, control: &str) -> Result<(), Broken> {
+    /// Looks for a control, further down the page where it is not in sight.
+    async fn find(&mut self, tab: &str, control: &str) -> Result<(Said, u64), Broken> {
+        for _ in 0..3 {
+            let seen = self.see(tab).await?;
+            if let Ok(mark) = seen.mark(control) {
+                return Ok((seen, mark));
+            }
+            self.call("scroll", json!({"tab": tab, "direction": "down"}))
+                .await?;
+            self.say("scroll down")?;
+        }
         let seen = self.see(tab).await?;
         let mark = seen.mark(control)?;
+        Ok((seen, mark))
+    }
+
+    /// Looks for a control and clicks it.
+    async fn press(&mut self, tab: &str, control: &str) -> Result<(), Broken> {
+        let (seen, mark) = self.find(tab, control).await?;
         let arguments = json!({"snapshot_id": seen.server("snapshot_id"), "mark": mark});
         self.call("click", arguments).await?;
         self.say(&format!("click [{mark}] {control}"))
@@ -348,8 +363,7 @@ impl Telling<'_> {
 
     /// Clicks the button that pays, with somebody or nobody at the window.
     async fn pay(&mut self, tab: &str, answer: Answer) -> Result<Said, Broken> {
-        let seen = self.see(tab).await?;
-        let mark = seen.mark("button \"Pay 42.50")?;
+        let (seen, mark) = self.find(tab, "button \"Pay 42.50").await?;
         self.say(&format!(
             "click [{mark}] button \"Pay 42.50 €\": locked, so a person is asked"
         ))?;
