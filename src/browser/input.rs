@@ -84,6 +84,7 @@ pub struct Armed<'a> {
     page: &'a Page,
     worlds: Vec<World>,
     open: bool,
+    pressed: bool,
 }
 
 /// How a field was left.
@@ -224,6 +225,7 @@ impl Page {
             page: self,
             worlds,
             open: true,
+            pressed: false,
         };
         let others = armed
             .worlds
@@ -566,7 +568,15 @@ impl Page {
 /// How long after an event was dispatched the guards may take to tell of it.
 const TELLING: Duration = Duration::from_secs(1);
 
+/// How long after a press went astray what it asks for is still held.
+const STRAGGLING: Duration = Duration::from_millis(1_500);
+
 impl Armed<'_> {
+    /// A press or a key is about to be dispatched: from now on, what goes astray is waited for.
+    pub fn pressing(&mut self) {
+        self.pressed = true;
+    }
+
     /// What all guards have told, once one of them let this event pass or stopped anything.
     pub async fn report(&self, event: &str) -> GuardReport {
         let watched = self.page.hub.told(self.page.tab, event, TELLING).await;
@@ -588,8 +598,13 @@ impl Armed<'_> {
     /// Lets held documents go on to the site check, or refuses them, and puts the guards to rest. What was let go on may
     /// end the document, and nothing can be asked of it until then: the guards are not waited for.
     pub async fn finish(&mut self, landed: Landed) {
-        self.open = false;
         let page = self.page.clone();
+        if self.pressed && landed == Landed::Astray {
+            // The first may be somebody else's; one more is waited for.
+            page.hub.stragglers(page.tab, STRAGGLING).await;
+            page.hub.stragglers(page.tab, STRAGGLING / 4).await;
+        }
+        self.open = false;
         page.hub.release(page.tab, landed);
         let worlds = std::mem::take(&mut self.worlds);
         let rest = async move {

@@ -371,6 +371,24 @@ impl Hub {
         }
     }
 
+    /// After a press went astray: waits until something is held, or the time is up. What a press in an unguarded frame asks
+    /// for is asked a moment after the button came up.
+    pub(in crate::browser) async fn stragglers(&self, id: TabId, within: Duration) {
+        let held = |state: &State| {
+            let tabs = state
+                .tabs
+                .values()
+                .filter(|tab| tab.id == id || tab.opener == Some(id));
+            tabs.filter_map(|tab| tab.hold.as_ref())
+                .map(Vec::len)
+                .sum::<usize>()
+        };
+        let before = held(&self.state());
+        let _ = self
+            .wait_for(within, |state| (held(state) > before).then_some(()))
+            .await;
+    }
+
     /// Ends the hold: what was asked for meanwhile goes on to the site check, or is refused where the press went astray.
     pub(in crate::browser) fn release(self: &Arc<Self>, id: TabId, landed: Landed) {
         let paused: Vec<Paused> = {
@@ -723,7 +741,8 @@ impl Hub {
         }
         if let Some(held) = &mut tab.hold {
             held.push(paused);
-            return;
+            drop(state);
+            return self.changed();
         }
         drop(state);
         self.go_on(paused);

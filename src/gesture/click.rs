@@ -63,6 +63,7 @@ async fn guarded(
     hand.not_cancelled()?;
     crate::checkpoint::reached("armed");
     // From here to the release nothing may stop us half-way.
+    armed.pressing();
     if hand.page.press(at).await.is_err() {
         let _ = hand.page.release_button(at).await;
         return Ok(Pressed::Lost);

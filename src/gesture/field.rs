@@ -25,6 +25,7 @@ pub(super) async fn fill(hand: &Hand<'_>, text: &Typed) -> Result<End, Refusal> 
         .page
         .arm(hand.facts.key(), &handle, Some("key"))
         .await?;
+    armed.pressing();
     let typed = type_into(hand, &handle, text).await;
     let stopped = armed.report_now().await.blocked > 0;
     close(&mut armed, typed.is_ok() && !stopped).await;
@@ -144,6 +145,7 @@ pub(super) async fn press(hand: &Hand<'_>, chord: &Chord) -> Result<End, Refusal
         .page
         .arm(hand.facts.key(), &handle, Some(pressing))
         .await?;
+    armed.pressing();
     let pressed = key(hand, &handle, chord).await;
     let report = armed.report("keydown").await;
     let landed = pressed.is_ok() && report.blocked == 0 && report.saw("keydown");
