@@ -331,7 +331,8 @@
   // The text a person reads in an element: rendered text only.
   const ownText = (el) => {
     if (isHtml(el, HTMLInputElement)) return ['submit', 'button', 'reset'].includes(inputType(el)) ? clean(inputValue(el)) : '';
-    if (isHtml(el, HTMLSelectElement) || isHtml(el, HTMLTextAreaElement)) return '';
+    // What a field holds is its value, not its name: it changes when it is filled.
+    if (isHtml(el, HTMLSelectElement) || isHtml(el, HTMLTextAreaElement) || editable(el)) return '';
     if (isHtml(el, HTMLElement)) {
       const text = clean(innerText(el));
       const root = shadowOf(el) ?? closedRoots.get(el);
@@ -829,14 +830,26 @@
   // ---- the guard: while armed, a trusted event whose path lacks the target is stopped -----------------------------------
   // What it sees is told through a binding of this world, as it happens: once a navigation has begun, nothing can be asked
   // of the page any more.
-  const guard = { armed: false, nonce: '', allowed: [], inner: [], roots: [] };
+  const guard = { armed: false, nonce: '', allowed: [], inner: [], roots: [], inflight: null };
   const tell = (passed, type) => globalThis.countersignReport(JSON.stringify({ nonce: guard.nonce, passed, type }));
-  const GUARDED = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu', 'touchstart', 'touchend', 'keydown', 'keypress', 'keyup', 'beforeinput', 'input', 'change', 'submit', 'dragstart', 'drop'];
+  const GUARDED = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu', 'touchstart', 'touchend', 'keydown', 'keypress', 'keyup', 'beforeinput', 'focusout', 'input', 'change', 'submit', 'dragstart', 'drop'];
   const QUIET = new Set(['input', 'change', 'submit']); // follow from an event that was let pass; watched, not stopped
   const onEvent = (event) => {
-    if (!event.isTrusted || !guard.armed || QUIET.has(event.type)) return;
+    if (!event.isTrusted || !guard.armed) return;
     const path = composedPath(event);
+    // A page that moves the focus while text is about to be inserted would have it inserted elsewhere: the insertion is cancelled.
+    if (event.type === 'focusout') {
+      if (guard.inflight !== null && guard.allowed.some((node) => path.includes(node))) {
+        prevent(guard.inflight);
+        guard.inflight = null;
+        tell(false, event.type);
+      }
+      return;
+    }
+    if (event.type === 'input') guard.inflight = null;
+    if (QUIET.has(event.type)) return;
     if (guard.allowed.some((node) => path.includes(node))) {
+      if (event.type === 'beforeinput') guard.inflight = event;
       tell(true, event.type);
       return;
     }
@@ -846,7 +859,7 @@
   };
   // Inside a closed root the window sees only the host; a listener on the root itself sees the target.
   const onClosed = (event) => {
-    if (!event.isTrusted || !guard.armed || QUIET.has(event.type)) return;
+    if (!event.isTrusted || !guard.armed || QUIET.has(event.type) || event.type === 'focusout') return;
     if (guard.inner.some((node) => composedPath(event).includes(node))) return;
     stop(event);
     prevent(event);
@@ -893,6 +906,7 @@
   };
   const disarm = () => {
     guard.armed = false;
+    guard.inflight = null;
     for (const root of guard.roots) for (const type of GUARDED) root.removeEventListener(type, onClosed, { capture: true });
     guard.roots = [];
     guard.allowed = [];

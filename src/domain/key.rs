@@ -210,8 +210,6 @@ mod tests {
             "Enter",
             "Shift+Tab",
             "Control+a",
-            "Alt+x",
-            "Alt+Shift+x",
             "+",
             "Shift++",
             "a",
@@ -246,6 +244,8 @@ mod tests {
         }
         for text in [
             "Control+w",
+            "Alt+x",
+            "Alt+Shift+x",
             "Control+T",
             "Control+p",
             "Alt+ArrowLeft",

@@ -83,7 +83,8 @@ pub struct Journal {
     /// The last durable entry; `None` before the first one of all.
     head: Option<Anchor>,
     state: State,
-    _lock: WriterLock,
+    /// Held until the journal is closed.
+    lock: Option<WriterLock>,
 }
 
 impl fmt::Debug for Journal {
@@ -146,7 +147,7 @@ impl Journal {
                 length: end.length,
                 sealed: 0,
             }),
-            _lock: lock,
+            lock: Some(lock),
         };
         journal.write(Body::Own(Own::Started(Started {
             continues: end.head,
@@ -185,6 +186,7 @@ impl Journal {
             .write(Body::Own(Own::Closed(Closed { reason })))
             .map(Receipt)?;
         self.state = State::Ended;
+        self.lock = None;
         Ok(receipt)
     }
 
