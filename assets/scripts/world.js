@@ -830,7 +830,7 @@
   // ---- the guard: while armed, a trusted event whose path lacks the target is stopped -----------------------------------
   // What it sees is told through a binding of this world, as it happens: once a navigation has begun, nothing can be asked
   // of the page any more.
-  const guard = { armed: false, nonce: '', allowed: [], inner: [], roots: [], inflight: null, returns: 0 };
+  const guard = { armed: false, nonce: '', allowed: [], inner: [], roots: [], inflight: null };
   const tell = (passed, type) => globalThis.countersignReport(JSON.stringify({ nonce: guard.nonce, passed, type }));
   const GUARDED = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu', 'touchstart', 'touchend', 'keydown', 'keypress', 'keyup', 'beforeinput', 'focusout', 'input', 'change', 'submit', 'dragstart', 'drop'];
   const QUIET = new Set(['input', 'change', 'submit']); // follow from an event that was let pass; watched, not stopped
@@ -841,20 +841,15 @@
     if (event.type === 'focusout') {
       if (guard.inflight !== null && guard.allowed.some((node) => path.includes(node))) {
         prevent(guard.inflight);
+        guard.inflight = null;
         tell(false, event.type);
-        // Committed text cannot always be cancelled: taking the focus back here ends the page's move.
-        const back = guard.inner[0];
-        if (back !== undefined && guard.returns++ < 8 && namespace(back) === XHTML) method(HTMLElement.prototype, 'focus')(back, { preventScroll: true });
       }
       return;
     }
     if (event.type === 'input') guard.inflight = null;
     if (QUIET.has(event.type)) return;
     if (guard.allowed.some((node) => path.includes(node))) {
-      if (event.type === 'beforeinput') {
-        guard.inflight = event;
-        guard.returns = 0;
-      }
+      if (event.type === 'beforeinput') guard.inflight = event;
       tell(true, event.type);
       return;
     }
