@@ -36,7 +36,7 @@ pub struct Args {
 /// How often other programs on the browser's port are looked for (security D4).
 const WATCH: Duration = Duration::from_secs(5);
 /// How long the end may take (security P4: 2 s in all).
-const ENDING: Duration = Duration::from_millis(1_500);
+const ENDING: Duration = Duration::from_millis(1_000);
 
 /// Where the operator's browser is looked for.
 #[must_use]
@@ -117,7 +117,7 @@ pub async fn run(places: &Places, output: Output) -> Exit {
     watch.abort();
     session.end(why, ENDING).await;
     // What was said is written out; a client that does not read any more is not waited for.
-    let _ = tokio::time::timeout(Duration::from_millis(300), writer).await;
+    let _ = tokio::time::timeout(Duration::from_millis(200), writer).await;
     Exit::Ok
 }
 
