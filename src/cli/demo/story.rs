@@ -1,5 +1,10 @@
 //! The story of the demo, step by step. Effects are counted at the site's own server, never by what a reply says.
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "a JSON value that lacks a member answers null, it does not panic"
+)]
+
 use std::fmt;
 use std::fs;
 use std::io::Write;
