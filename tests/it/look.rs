@@ -1,5 +1,7 @@
 //! What a look gives and what it keeps back, in text and in pixels.
 
+#![allow(clippy::nonminimal_bool, reason = "reads as the sentence it checks")]
+
 use std::time::Instant;
 
 use image::RgbaImage;
