@@ -112,36 +112,14 @@ fn what_cannot_be_written_stays_untouched() {
     );
 }
 
-/// The page moves the focus to its password field by every way it has; nothing that was typed gets there.
+/// The page moves the focus to its password field; nothing that was typed gets there.
 #[test]
 fn a_stolen_focus_gets_nothing() {
-    let mut room = Room::new();
-    let long = "typed ".repeat(300);
-    let theft = "document.getElementById('pw').focus()";
-    for (i, how) in [
-        format!("onfocus=\"{theft}\""),
-        format!("onfocus=\"setTimeout(() => {theft})\""),
-        format!("oninput=\"{theft}\""),
-    ]
-    .iter()
-    .enumerate()
-    {
-        let seen = room.show(
-            &format!("/{i}"),
-            &format!(
-                "<p><label>Note <input id=note value=before {how}></label>
-                <p><label>Code word <input id=pw type=password></label>{TELL}"
-            ),
-        );
-        let reply = room.fill(&seen, "\"Note\"", &long);
-        assert!(reply.is_refusal(), "{how}: {}", reply.0);
-        assert!(
-            ["G504", "G506"].contains(&reply.code().as_str()),
-            "{how}: {}",
-            reply.0
-        );
-        assert_eq!(values(&mut room, &seen)["pw"], "", "{how}");
-    }
+    nothing_reaches_the_other_field(&[
+        format!("onfocus=\"{THEFT}\""),
+        format!("onfocus=\"setTimeout(() => {THEFT})\""),
+        format!("oninput=\"{THEFT}\""),
+    ]);
 }
 
 /// The same where the page moves the focus while the text is being inserted: the browser then inserts it elsewhere on
@@ -149,17 +127,19 @@ fn a_stolen_focus_gets_nothing() {
 #[test]
 #[ignore = "not met yet: text committed while the page moves the focus lands in the page's other field"]
 fn a_focus_stolen_in_mid_insertion_gets_nothing() {
+    nothing_reaches_the_other_field(&[
+        format!("onbeforeinput=\"{THEFT}\""),
+        format!("onselect=\"{THEFT}\""),
+        format!("oninput=\"setInterval(() => {THEFT}, 1)\""),
+    ]);
+}
+
+const THEFT: &str = "document.getElementById('pw').focus()";
+
+fn nothing_reaches_the_other_field(ways: &[String]) {
     let mut room = Room::new();
     let long = "typed ".repeat(300);
-    let theft = "document.getElementById('pw').focus()";
-    for (i, how) in [
-        format!("onbeforeinput=\"{theft}\""),
-        format!("onselect=\"{theft}\""),
-        format!("oninput=\"setInterval(() => {theft}, 1)\""),
-    ]
-    .iter()
-    .enumerate()
-    {
+    for (i, how) in ways.iter().enumerate() {
         let seen = room.show(
             &format!("/{i}"),
             &format!(
