@@ -23,9 +23,20 @@ use countersign::snapshot::number::Numbers;
 use countersign::snapshot::shelf::Shelf;
 
 #[allow(clippy::too_many_arguments)]
-async fn line(
-    call: Call, budget: &mut Budget, shelf: &mut Shelf, numbers: &mut Numbers, profile: &Profile, locks: &Locks,
-    journal: &mut Journal, browser: &Browser, whom: &impl Ask, question: Question, ticket: Ticket, one: Facts, two: Facts,
+pub(super) async fn line(
+    call: Call,
+    budget: &mut Budget,
+    shelf: &mut Shelf,
+    numbers: &mut Numbers,
+    profile: &Profile,
+    locks: &Locks,
+    journal: &mut Journal,
+    browser: &Browser,
+    whom: &impl Ask,
+    question: Question,
+    ticket: Ticket,
+    one: Facts,
+    two: Facts,
     looking: Looking,
 ) -> Result<Reply, Refusal> {
     let table = serde_json::Value::Null;
@@ -51,5 +62,3 @@ async fn line(
     let receipt = journal.append(&entry)?;
     Ok(Reply::new(redacted, &receipt, |_| true))
 }
-
-fn main() {}

@@ -87,11 +87,9 @@ fn assert_masked(picture: &RgbaImage, scale: f64, [x, y, w, h]: [f64; 4]) {
     }
 }
 
-/// Keeps a picture where somebody can look at it: in the run's folder, where there is one.
+/// Keeps a picture where somebody can look at it.
 fn keep(picture: &RgbaImage, name: &str) {
-    if let Some(run) = std::env::var_os("COUNTERSIGN_RUN") {
-        let _ = picture.save(std::path::Path::new(&run).join("out").join(name));
-    }
+    picture.save(crate::support::pictures().join(name)).unwrap();
 }
 
 #[test]

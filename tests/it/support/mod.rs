@@ -23,6 +23,17 @@ pub(crate) fn tree() -> PathBuf {
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from)
 }
 
+/// Where a test leaves a picture for people to look at: the run's own folder, since the builder's is not the ordinary
+/// user's to write.
+pub(crate) fn pictures() -> PathBuf {
+    let folder = std::env::var_os("COUNTERSIGN_RUN").map_or_else(
+        || PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
+        |run| PathBuf::from(run).join("out"),
+    );
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
 /// A program of ours as it was built: `countersign` or `countersign-window`.
 pub(crate) fn program(name: &str) -> PathBuf {
     let folder = std::env::var_os("COUNTERSIGN_BIN_DIR").map_or_else(

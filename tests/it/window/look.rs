@@ -1,19 +1,12 @@
 //! The window fits its screen and keeps its buttons in place whatever the texts are.
 
-use std::path::PathBuf;
-
 use countersign::confirm::protocol::{MOST_FACTS, Progress};
 use countersign::domain::question::{Ending, Fact, Question};
 use countersign::domain::text::Shown;
 
 use super::scene::{Scene, helper, no_helper, question};
+use crate::support::pictures;
 use crate::support::x::Screen;
-
-fn pictures() -> PathBuf {
-    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("window");
-    std::fs::create_dir_all(&directory).unwrap();
-    directory
-}
 
 /// Texts that a page may write, as they would be without any escaping.
 fn hostile() -> Vec<String> {
@@ -65,7 +58,7 @@ async fn the_worst_texts_fit_a_small_screen_and_the_buttons_stay_in_place() {
         let place = scene.screen.place(&id);
         scene
             .screen
-            .picture(&pictures().join(format!("worst-{name}.png")));
+            .picture(&pictures().join(format!("window-worst-{name}.png")));
         assert!(place.left >= 0 && place.top >= 0, "{name} {place:?}");
         assert!(place.left + place.width <= 1_024, "{name} {place:?}");
         assert!(place.top + place.height <= 600, "{name} {place:?}");
@@ -86,7 +79,7 @@ async fn an_ordinary_question_looks_the_same_at_every_size_and_scale() {
         open.reach(Progress::Awake).await;
         scene
             .screen
-            .picture(&pictures().join(format!("plain-{name}.png")));
+            .picture(&pictures().join(format!("window-plain-{name}.png")));
         let place = scene.screen.place(&id);
         let scale: i32 = scale.parse().unwrap();
         assert!(
@@ -106,7 +99,7 @@ async fn the_basic_dialog_fits_too() {
         let place = scene.screen.place(&id);
         scene
             .screen
-            .picture(&pictures().join(format!("basic-{name}.png")));
+            .picture(&pictures().join(format!("window-basic-{name}.png")));
         assert!(place.left + place.width <= 1_024, "{name} {place:?}");
         assert!(place.top + place.height <= 600, "{name} {place:?}");
         scene.screen.keys(&["Escape"]);
