@@ -135,6 +135,16 @@ impl Home {
     }
 }
 
+impl Drop for Home {
+    fn drop(&mut self) {
+        if std::thread::panicking()
+            && let Ok(log) = fs::read_to_string(self.state().join("diagnostics.log"))
+        {
+            eprintln!("diagnostics of the server:\n{log}");
+        }
+    }
+}
+
 fn text(output: &Output) -> String {
     format!(
         "{}\n{}{}",
