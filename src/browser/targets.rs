@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::try_join_all;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
@@ -84,6 +85,7 @@ struct Tab {
     crashed: bool,
     ready: bool,
     committed: bool,
+    refused: bool,
     loads: u64,
     opener: Option<TabId>,
     hold: Option<Vec<Paused>>,
@@ -110,6 +112,18 @@ struct Told {
 impl Tab {
     fn world(&self) -> Option<&World> {
         self.worlds.get(&self.target)
+    }
+
+    /// Whether it is set up, and not about to be closed again.
+    const fn is_ours(&self) -> bool {
+        self.ready && !self.refused
+    }
+
+    /// Whether a frame, by its name, is the tab's own or lies in it.
+    fn has_frame(&self, name: &String) -> bool {
+        self.target == *name
+            || self.frames.contains_key(name)
+            || self.children.values().any(|child| child == name)
     }
 
     fn origin(&self) -> Origin {
@@ -236,7 +250,7 @@ impl Hub {
         let mut tabs: Vec<TabInfo> = state
             .tabs
             .values()
-            .filter(|tab| tab.ready)
+            .filter(|tab| tab.is_ours())
             .map(info)
             .collect();
         tabs.sort_by_key(|tab| tab.id);
@@ -250,7 +264,11 @@ impl Hub {
 
     /// One tab.
     pub(in crate::browser) fn tab(&self, id: TabId) -> Option<TabInfo> {
-        self.state().tabs.get(&id).filter(|tab| tab.ready).map(info)
+        self.state()
+            .tabs
+            .get(&id)
+            .filter(|tab| tab.is_ours())
+            .map(info)
     }
 
     /// The session and target of a tab.
@@ -434,7 +452,11 @@ impl Hub {
             .ok_or(WireError::Timeout("Target.attachedToTarget"))?;
         drop(expected);
         let id = self.register(target, &session, None);
-        self.set_up(id, &session).await?;
+        if let Err(error) = self.set_up(id, &session).await {
+            // Half set up, it is of no use to anybody.
+            self.close(target.to_owned());
+            return Err(error);
+        }
         Ok(id)
     }
 
@@ -468,6 +490,7 @@ impl Hub {
                 crashed: false,
                 ready: false,
                 committed: false,
+                refused: false,
                 loads: 0,
                 opener,
                 hold: held.then(Vec::new),
@@ -479,67 +502,66 @@ impl Hub {
 
     /// Everything a session needs before its page may run: events, the world, the request hold, frames of other processes.
     async fn set_up(self: &Arc<Self>, id: TabId, session: &SessionId) -> Result<(), WireError> {
-        let top = self
+        let (top, opened) = self
             .state()
             .tabs
             .get(&id)
-            .is_some_and(|tab| tab.session == *session);
+            .map(|tab| (tab.session == *session, tab.opener.is_some()))
+            .unwrap_or_default();
         let on = Some(session);
         let wire = &self.wire;
-        let frames = json!([{"type": "iframe"}]);
-        let documents = json!([{"resourceType": "Document", "requestStage": "Request"}, {"resourceType": "Ping", "requestStage": "Request"}]);
-        let page = Observe::PageEnable {};
-        let runtime = Observe::RuntimeEnable {};
-        let binding = Observe::AddBinding {
-            name: BINDING,
-            execution_context_name: WORLD,
-        };
-        let dom = Observe::DomEnable {};
-        let fetch = Observe::FetchEnable {
-            patterns: documents,
-        };
-        let world = Observe::InstallWorld {
-            source: LIBRARY,
-            world_name: WORLD,
-            run_immediately: true,
-        };
-        let attach = Observe::AutoAttach {
-            auto_attach: true,
-            wait_for_debugger_on_start: true,
-            flatten: true,
-            filter: frames,
-        };
-        let lifecycle = Observe::LifecycleEvents { enabled: true };
-        tokio::try_join!(
-            wire.call::<Value>(on, &page, CALL),
-            wire.call::<Value>(on, &runtime, CALL),
-            wire.call::<Value>(on, &binding, CALL),
-            wire.call::<Value>(on, &dom, CALL),
-            wire.call::<Value>(on, &fetch, CALL),
-            wire.call::<Value>(on, &world, CALL),
-            wire.call::<Value>(on, &attach, CALL),
-            wire.call::<Value>(on, &lifecycle, CALL),
-        )?;
+        let mut calls = vec![
+            Observe::PageEnable {},
+            Observe::RuntimeEnable {},
+            Observe::AddBinding {
+                name: BINDING,
+                execution_context_name: WORLD,
+            },
+            Observe::DomEnable {},
+            Observe::FetchEnable {
+                patterns: json!([{"resourceType": "Document", "requestStage": "Request"}, {"resourceType": "Ping", "requestStage": "Request"}]),
+            },
+            Observe::InstallWorld {
+                source: LIBRARY,
+                world_name: WORLD,
+                run_immediately: true,
+            },
+            Observe::AutoAttach {
+                auto_attach: true,
+                wait_for_debugger_on_start: true,
+                flatten: true,
+                filter: json!([{"type": "iframe"}]),
+            },
+            Observe::LifecycleEvents { enabled: true },
+        ];
         if top {
-            let crashes = Observe::InspectorEnable {};
-            let focus = Observe::FocusEmulation { enabled: true };
-            let chooser = Protect::InterceptFileChooser { enabled: true };
-            let cast = Observe::StartScreencast {
-                format: "jpeg",
-                quality: 1,
-                max_width: 16,
-                max_height: 16,
-                every_nth_frame: 1_000,
-            };
-            tokio::try_join!(
-                wire.call::<Value>(on, &crashes, CALL),
-                wire.call::<Value>(on, &focus, CALL),
-                wire.call::<Value>(on, &chooser, CALL),
-                wire.call::<Value>(on, &cast, CALL),
-            )?;
+            calls.extend([
+                Observe::InspectorEnable {},
+                Observe::FocusEmulation { enabled: true },
+                Observe::StartScreencast {
+                    format: "jpeg",
+                    quality: 1,
+                    max_width: 16,
+                    max_height: 16,
+                    every_nth_frame: 1_000,
+                },
+            ]);
         }
-        wire.call::<Value>(on, &Observe::RunIfWaiting {}, CALL)
-            .await?;
+        let mut answers = Vec::new();
+        for call in &calls {
+            answers.push(wire.begin(on, call, CALL).await?);
+        }
+        if top {
+            let chooser = Protect::InterceptFileChooser { enabled: true };
+            answers.push(wire.begin(on, &chooser, CALL).await?);
+        }
+        // A popup without opener has no renderer until its first request is under way, so its renderer answers only once it
+        // runs. The browser takes calls in the order they were sent: all of this holds before the first request (measured).
+        if !(top && opened) {
+            try_join_all(answers.drain(..)).await?;
+        }
+        answers.push(wire.begin(on, &Observe::RunIfWaiting {}, CALL).await?);
+        try_join_all(answers).await?;
         if top {
             if let Some(tab) = self.state().tabs.get_mut(&id) {
                 tab.ready = true;
@@ -630,13 +652,15 @@ impl Hub {
         if info.kind != "page" {
             return self.let_go(session, event.waiting_for_debugger);
         }
-        let opener = info.opener_id.as_deref().and_then(|opener| {
-            self.state()
-                .tabs
-                .values()
-                .find(|tab| tab.target == opener)
+        // The opener is named as a target or as a frame; either may be an inner frame of a tab of ours.
+        let opener = {
+            let state = self.state();
+            [&info.opener_id, &info.opener_frame_id]
+                .into_iter()
+                .flatten()
+                .find_map(|opener| state.tabs.values().find(|tab| tab.has_frame(opener)))
                 .map(|tab| tab.id)
-        });
+        };
         match opener {
             Some(opener) => self.adopt_popup(opener, &session, info.target_id),
             None if event.waiting_for_debugger && self.state().creating > 0 => {
@@ -660,9 +684,17 @@ impl Hub {
         let hub = Arc::clone(self);
         let session = session.clone();
         tokio::spawn(async move {
-            match hub.set_up(id, &session).await {
+            // One that is closed meanwhile answers nothing any more.
+            let set_up = tokio::select! {
+                set_up = hub.set_up(id, &session) => set_up,
+                None = hub.until(id, CALL, |_| false) => return,
+            };
+            match set_up {
                 Ok(()) => {
-                    if let Some(tab) = hub.state().tabs.get_mut(&opener) {
+                    let mut state = hub.state();
+                    // One that is being closed again was never opened, as far as the model goes.
+                    let stays = state.tabs.get(&id).is_some_and(|tab| !tab.refused);
+                    if let Some(tab) = state.tabs.get_mut(&opener).filter(|_| stays) {
                         tab.notes.push(Note::Opened(id));
                     }
                 }
@@ -728,7 +760,9 @@ impl Hub {
             }
             let target = tab.target.clone();
             if let Some(opener) = unborn {
+                tab.refused = true;
                 if let Some(opener) = state.tabs.get_mut(&opener) {
+                    opener.notes.retain(|note| *note != Note::Opened(id));
                     opener.notes.push(Note::OpenRefused(site));
                 }
                 drop(state);
@@ -1024,6 +1058,8 @@ struct TargetInfo {
     kind: String,
     #[serde(default)]
     opener_id: Option<String>,
+    #[serde(default)]
+    opener_frame_id: Option<String>,
 }
 
 #[derive(Deserialize)]

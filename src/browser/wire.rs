@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -78,6 +79,9 @@ pub(in crate::browser) struct Event {
     #[serde(default, rename = "sessionId")]
     pub(in crate::browser) session: Option<String>,
 }
+
+/// An answer to come, at the latest when its time is up.
+type Answer = BoxFuture<'static, Result<Value, WireError>>;
 
 type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<Result<Value, String>>>>>;
 
@@ -175,6 +179,26 @@ impl Wire {
         method: &impl Method,
         within: Duration,
     ) -> Result<T, WireError> {
+        let (name, answer) = self.send(session, method, within).await?;
+        serde_json::from_value(answer.await?).map_err(|_| WireError::Malformed(name))
+    }
+
+    /// Sends a call and returns its answer to come: what is sent in a row arrives in that order.
+    pub(in crate::browser) async fn begin(
+        &self,
+        session: Option<&SessionId>,
+        method: &impl Method,
+        within: Duration,
+    ) -> Result<Answer, WireError> {
+        Ok(self.send(session, method, within).await?.1)
+    }
+
+    async fn send(
+        &self,
+        session: Option<&SessionId>,
+        method: &impl Method,
+        within: Duration,
+    ) -> Result<(&'static str, Answer), WireError> {
         let mut message =
             serde_json::to_value(method).map_err(|_| WireError::Malformed("serialise"))?;
         drop_nulls(&mut message);
@@ -189,7 +213,7 @@ impl Wire {
         let (answer_in, answer) = oneshot::channel();
         lock(&self.waiting).insert(id, answer_in);
         let forget = Forget {
-            waiting: &self.waiting,
+            waiting: Arc::clone(&self.waiting),
             id,
         };
         if self.closed.load(Ordering::Acquire) {
@@ -199,26 +223,28 @@ impl Wire {
             .send(Message::text(message.to_string()))
             .await
             .map_err(|_| WireError::Lost)?;
-        let result = match tokio::time::timeout(within, answer).await {
-            Err(_) => return Err(WireError::Timeout(name)),
-            Ok(Err(_)) => return Err(WireError::Lost),
-            Ok(Ok(Err(why))) => return Err(WireError::Refused(name, why)),
-            Ok(Ok(Ok(value))) => value,
+        let answer = async move {
+            let _forget = forget;
+            match tokio::time::timeout(within, answer).await {
+                Err(_) => Err(WireError::Timeout(name)),
+                Ok(Err(_)) => Err(WireError::Lost),
+                Ok(Ok(Err(why))) => Err(WireError::Refused(name, why)),
+                Ok(Ok(Ok(value))) => Ok(value),
+            }
         };
-        drop(forget);
-        serde_json::from_value(result).map_err(|_| WireError::Malformed(name))
+        Ok((name, Box::pin(answer)))
     }
 }
 
 /// A call that is dropped or times out leaves no entry behind.
-struct Forget<'a> {
-    waiting: &'a Waiting,
+struct Forget {
+    waiting: Waiting,
     id: u64,
 }
 
-impl Drop for Forget<'_> {
+impl Drop for Forget {
     fn drop(&mut self) {
-        lock(self.waiting).remove(&self.id);
+        lock(&self.waiting).remove(&self.id);
     }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::gesture::room::{BANK, EVIL, Room, SHOP, refused};
+use crate::support::PATIENCE;
 use crate::support::client::Reply;
 use crate::support::x::Screen;
 
@@ -203,10 +204,6 @@ fn ways_to_open(to: &str) -> Vec<String> {
         format!(
             "<iframe srcdoc=\"<button onclick=&quot;window.open('{to}')&quot;>Next page</button>\"></iframe>"
         ),
-        // A tab that opens another by itself, without the first one's help.
-        button(&format!(
-            "const w = window.open('about:blank'); w.document.write('<a target=_blank rel=noopener href={to}>x</a>'); w.document.querySelector('a').click()"
-        )),
     ]
 }
 
@@ -250,10 +247,7 @@ fn what_a_page_opens_on_the_list_becomes_a_tab() {
     for (i, way) in ways.iter().enumerate() {
         let seen = room.show(&format!("/{i}"), way);
         let reply = room.click(&seen, "\"Next page\"");
-        let mut opened = event(&mut room, &seen.tab, Some(&reply), "opened_tab");
-        if i + 1 == ways.len() {
-            opened = event(&mut room, &opened, None, "opened_tab");
-        }
+        let opened = event(&mut room, &seen.tab, Some(&reply), "opened_tab");
         let reply = room.patiently(
             "wait_for",
             json!({"tab": opened, "text": "Nothing special"}),
@@ -274,13 +268,32 @@ fn an_empty_tab_of_a_page_is_the_page_s_own() {
     let mut room = Room::new();
     let seen = room.show(
         "/",
-        "<button onclick=\"window.open('about:blank').document.write('<p>planted')\">Next page</button>",
+        &format!(
+            "<template id=t><p>planted<p><a target=_blank href='http://{EVIL}:{{{{port}}}}/effect/gone'>Off</a><p><a target=_blank href='http://{BANK}:{{{{port}}}}/plain.html'>On</a></template>
+            <button onclick=\"window.open('about:blank').document.write(document.getElementById('t').innerHTML)\">Next page</button>"
+        ),
     );
     let reply = room.click(&seen, "\"Next page\"");
     let opened = event(&mut room, &seen.tab, Some(&reply), "opened_tab");
     let there = room.look(&opened);
     assert_eq!(there.server["origin"], json!(room.site.origin(SHOP)));
     assert!(there.says("planted"), "{:#?}", there.lines);
+    // What it opens in turn is held to the list as well, also when the first tab is gone.
+    room.patiently("close_tab", json!({"tab": seen.tab}))
+        .server();
+    let reply = room.click(&there, "\"Off\"");
+    let told = event(&mut room, &opened, Some(&reply), NOT_OPENED);
+    assert_eq!(told, json!(room.site.origin(EVIL)));
+    let there = room.look(&opened);
+    let reply = room.click(&there, "\"On\"");
+    let further = event(&mut room, &opened, Some(&reply), "opened_tab");
+    let reply = room.patiently(
+        "wait_for",
+        json!({"tab": further, "text": "Nothing special"}),
+    );
+    assert_eq!(reply.server()["met"], true);
+    assert_eq!(tabs(&mut room).len(), 2);
+    assert_eq!(hits(&room), 0);
 }
 
 /// The person's tab: never listed, never read, and it goes on working.
@@ -297,7 +310,22 @@ fn beside_the_person(mut room: Room) {
     let listed = tabs(&mut room);
     assert_eq!(listed.len(), 1, "{listed:?}");
     assert_eq!(listed[0]["tab"], ours);
-    for tab in (0..6).map(|number| json!(format!("t{number}"))) {
+    // Nor is one that the person opens while the session opens one.
+    room.site.page("/second", "<h1>Second</h1>");
+    for n in 0..3 {
+        let address = room.site.url(SHOP, &format!("/private?{n}"));
+        let url = room.site.url(SHOP, "/second");
+        let call = room.client.begin_call("open_tab", json!({"url": url}));
+        room.browser.open_as_person(&address);
+        let opened = room.client.wait_call(call, PATIENCE).server()["tab"].clone();
+        room.site
+            .wait_until_requested(|seen| seen.path == "/private" && seen.query == n.to_string());
+        assert!(room.look(&opened).says("Second"));
+        let listed = tabs(&mut room);
+        assert_eq!(listed.len(), 2, "{listed:?}");
+        room.patiently("close_tab", json!({"tab": opened})).server();
+    }
+    for tab in (0..12).map(|number| json!(format!("t{number}"))) {
         if tab == ours {
             continue;
         }

@@ -161,6 +161,11 @@ impl Site {
         found.unwrap()
     }
 
+    /// Waits for a request of this kind.
+    pub(crate) fn wait_until_requested(&self, wanted: impl Fn(&Seen) -> bool) {
+        self.wait_until("a request", |told| told.log.iter().any(&wanted));
+    }
+
     /// All requests so far.
     pub(crate) fn requests(&self) -> Vec<Seen> {
         self.inside.told.lock().unwrap().log.clone()
