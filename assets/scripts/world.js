@@ -27,6 +27,7 @@
   const matches = method(Element.prototype, 'matches');
   const checkVisibility = method(Element.prototype, 'checkVisibility');
   const queryAll = method(Element.prototype, 'querySelectorAll');
+  const elementsIn = method(Element.prototype, 'getElementsByTagName');
   const shadowOf = getter(Element.prototype, 'shadowRoot');
   const localName = getter(Element.prototype, 'localName');
   const namespace = getter(Element.prototype, 'namespaceURI');
@@ -48,6 +49,8 @@
   const newRange = method(Document.prototype, 'createRange');
   const docQueryAll = method(Document.prototype, 'querySelectorAll');
   const docFromPoint = method(Document.prototype, 'elementFromPoint');
+  const docStack = method(Document.prototype, 'elementsFromPoint');
+  const rootStack = method(ShadowRoot.prototype, 'elementsFromPoint');
   const rootFromPoint = method(ShadowRoot.prototype, 'elementFromPoint');
   const fromPoint = (root, x, y) => (nodeType(root) === 9 ? docFromPoint(root, x, y) : rootFromPoint(root, x, y));
   const activeOf = (root) => (nodeType(root) === 9 ? getter(Document.prototype, 'activeElement')(root) : getter(ShadowRoot.prototype, 'activeElement')(root));
@@ -443,15 +446,98 @@
     return doc !== null && origin === globalThis.origin && origin !== 'null' ? doc : null;
   };
 
-  const background = (el) => {
-    for (let node = el; node; node = parentOf(node)) {
-      const s = styleOf(node);
-      if (s.backgroundImage !== 'none') return null;
-      const c = s.backgroundColor;
-      if (c !== 'rgba(0, 0, 0, 0)' && c !== 'transparent') return /^rgba\(.*, (0?\.\d+)\)$/.test(c) ? null : c;
+  // ---- colours: what is written in the colour of what lies behind it cannot be read -----------------------------------
+  const colours = new Map();
+  let canvas = null;
+  // Red, green, blue and alpha, the last from 0 to 1.
+  const rgba = (colour) => {
+    const known = colours.get(colour);
+    if (known) return known;
+    const plain = /^rgba?\((\d+), (\d+), (\d+)(?:, ([\d.]+))?\)$/.exec(colour);
+    let out;
+    if (plain) out = [Number(plain[1]), Number(plain[2]), Number(plain[3]), plain[4] === undefined ? 1 : Number(plain[4])];
+    else {
+      // Any other notation is drawn, and read back.
+      canvas ??= new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+      canvas.clearRect(0, 0, 1, 1);
+      canvas.fillStyle = '#000';
+      canvas.fillStyle = colour;
+      canvas.fillRect(0, 0, 1, 1);
+      const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+      out = [r, g, b, a / 255];
     }
-    return 'rgb(255, 255, 255)';
+    colours.set(colour, out);
+    return out;
   };
+  const over = (top, below) => [0, 1, 2].map((i) => top[i] * top[3] + below[i] * (1 - top[3])).concat(1);
+  const LEAST = 16; // of 255: a difference that a person could see
+  const alike = (a, b) => [0, 1, 2].every((i) => Math.abs(a[i] - b[i]) < LEAST);
+  const DRAWN = new Set(['img', 'video', 'canvas', 'svg', 'iframe', 'object', 'embed', 'input']);
+  // The colours behind a text at a point, from the elements that are drawn there; null where a picture is among them.
+  const backdrops = (parent, stack, here, inFrame) => {
+    const layers = [];
+    let drawn = null;
+    const layer = (el, own) => {
+      const s = styleOf(el);
+      if (!own && DRAWN.has(localName(el))) return 'unknown';
+      if (s.backgroundImage !== 'none') {
+        // A gradient has the colours that it names; any of them may lie behind the text.
+        if (/url\(|image|element\(|cross-fade|paint\(/.test(s.backgroundImage.replaceAll('-gradient', ''))) return 'unknown';
+        drawn = [...s.backgroundImage.matchAll(/(?:rgba?|color|oklch|oklab|lab|lch|hsl)\([^()]*\)/g)].map((m) => rgba(m[0]));
+        return 'whole';
+      }
+      const c = rgba(s.backgroundColor);
+      if (c[3] > 0) layers.push(c);
+      return c[3] > 0.99 ? 'whole' : 'on';
+    };
+    // What cannot be hit is not in the stack: from the parent up to the first that is, boxes tell.
+    let node = parent, end = 'on';
+    for (; node && !stack.includes(node); node = parentOf(node)) {
+      const r = rectOf(node);
+      if (here.x < r.x || here.x > r.x + r.width || here.y < r.y || here.y > r.y + r.height) continue;
+      end = layer(node, true);
+      if (end !== 'on') break;
+    }
+    if (end === 'on') {
+      for (const el of stack.slice(Math.max(node ? stack.indexOf(node) : 0, 0))) {
+        end = layer(el, el === parent);
+        if (end !== 'on') break;
+      }
+    }
+    if (end === 'unknown' || (end === 'on' && inFrame)) return null;
+    const dark = end === 'on' && /dark/.test(styleOf(rootElement(ownerDocument(parent))).colorScheme) && globalThis.matchMedia('(prefers-color-scheme: dark)').matches;
+    const ground = drawn !== null && drawn.length > 0 ? drawn : [dark ? [18, 18, 18, 1] : [255, 255, 255, 1]];
+    return ground.map((bottom) => layers.reduceRight((below, top) => over(top, below), over(bottom, [255, 255, 255, 1])));
+  };
+  // Whether words of this style are in the colour of all that lies behind them.
+  const unreadable = (style, behind) => {
+    const fill = rgba(style.webkitTextFillColor);
+    const drawn = style.textShadow !== 'none' || parseFloat(style.webkitTextStrokeWidth) > 0 || style.backgroundClip === 'text' || style.webkitBackgroundClip === 'text';
+    if (drawn) return false;
+    if (behind === null) return fill[3] * 255 < LEAST;
+    return behind.every((back) => alike(over(fill, back), back));
+  };
+  // Whether an element shows anything of its own where it lies: a transparent sheet hides nothing.
+  const drawsOver = (el) => {
+    const s = styleOf(el);
+    if (opacityOf(s) < 0.5 || !seen(el)) return false;
+    return DRAWN.has(localName(el)) || s.backgroundImage !== 'none' || rgba(s.backgroundColor)[3] > 0.5;
+  };
+  // Whether something between a text and what was hit behind it cuts pieces away.
+  const cutAway = (el, hit) => {
+    for (let node = el; node && node !== hit; node = parentOf(node)) {
+      const s = styleOf(node);
+      if (s.clipPath !== 'none' || s.clip !== 'auto' || (s.maskImage ?? 'none') !== 'none') return true;
+    }
+    return false;
+  };
+  // How much of an element is left by its own opacity.
+  const opacityOf = (style) => {
+    const faded = /opacity\(([\d.]+)\)/.exec(style.filter);
+    return Number(style.opacity) * (faded === null ? 1 : Number(faded[1]));
+  };
+  const FAINT = 0.06; // less than this cannot be seen
+  const LEGIBLE = 4; // CSS pixels
 
   const walk = (limits, sensitiveTable, closed) => {
     setTable(sensitiveTable);
@@ -465,7 +551,7 @@
     const view = { x: 0, y: 0, w: globalThis.innerWidth, h: globalThis.innerHeight };
     const items = [];
     const counts = { hidden: 0, above: 0, below: 0, left: 0, right: 0, covered: 0, omitted: 0, frames: 0 };
-    let block = 0, visited = 0, textBudget = limits.text;
+    let block = 0, visited = 0, textBudget = limits.text, hits = limits.hits;
 
     const away = (b) => {
       if (b.y + b.h <= view.y) counts.above++;
@@ -475,51 +561,136 @@
     };
     const mask = (what, frames, isRange = false) => masked.push({ what, isRange, frames });
 
+    // What a person could not see is counted; where the profile wants it, it is given and marked as such.
+    const withhold = (why, raw, secured) => {
+      counts[why]++;
+      if (!limits.hidden) return;
+      if (textBudget <= 0) return void counts.omitted++;
+      let words = clean(raw);
+      words = secured || valueLike(words) ? MASK : cut(words, textBudget);
+      textBudget -= words.length;
+      items.push({ k: 'h', b: block, s: words });
+    };
+    const hit = (ctx, x, y) => {
+      hits--;
+      return ctx.solid ? hitAt(x, y) : deepest(ctx.doc, x - ctx.off.x, y - ctx.off.y);
+    };
+    // Whether something that can be seen is drawn over one of the frames around a point.
+    const frameCovered = (ctx, x, y) => {
+      let off = { x: 0, y: 0 }, doc = document;
+      for (const frame of ctx.frames) {
+        const stack = docStack(doc, x - off.x, y - off.y);
+        if (stack.slice(0, Math.max(stack.indexOf(frame), 0)).some(drawsOver)) return true;
+        off = frameOffset(frame, off);
+        doc = contentDocument(frame);
+      }
+      return false;
+    };
+    // Why words at a point cannot be seen, or null. Everything that is drawn there is asked for, from the front to the back.
+    const unseen = (parent, style, ctx, b) => {
+      hits--;
+      const here = cross(b, ctx.clip);
+      const x = here.x + here.w / 2 - ctx.off.x, y = here.y + here.h / 2 - ctx.off.y;
+      const root = rootOf(parent);
+      const stack = isShadow(root) ? rootStack(root, x, y) : docStack(ctx.doc, x, y);
+      let behind = parent;
+      while (behind && !stack.includes(behind)) behind = parentOf(behind);
+      if (behind === parent) {
+        if (stack.slice(0, stack.indexOf(parent)).some(drawsOver)) return 'covered';
+      } else {
+        // Its own element is not hit: pieces of it are cut away, or it is inert, or lets the pointer through.
+        if (cutAway(parent, behind)) return 'hidden';
+        const front = stack[0] ?? null;
+        if (front !== null && !within(front, parent) && closest(front, 'dialog:modal,:popover-open,:fullscreen') !== null) return 'covered';
+      }
+      if (ctx.solid && frameCovered(ctx, x + ctx.off.x, y + ctx.off.y)) return 'covered';
+      return unreadable(style, backdrops(parent, stack, { x, y }, ctx.frames.length > 0)) ? 'hidden' : null;
+    };
     const text = (node, parent, style, ctx) => {
       const raw = node.data;
-      if (!/\S/.test(raw)) return;
+      if (!/\S/.test(raw)) {
+        // White space of its own parts the words before and after.
+        const last = items.at(-1);
+        if (last?.k === 't' && last.b === block) last.s += ' ';
+        for (let said = ctx.said; said; said = said.outer) said.words += ' ';
+        return;
+      }
+      const secured = textSecured(style);
       const range = newRange(ownerDocument(node));
       range.selectNodeContents(node);
       const all = [...range.getClientRects()].map((r) => box(r, ctx.off));
-      if (all.length === 0 || !ctx.seen) return void counts.hidden++;
-      const shown = all.filter((b) => cross(b, ctx.clip));
-      if (shown.length === 0) {
-        if (all.some((b) => cross(b, ctx.wide))) away(all[0]);
-        else counts.hidden++;
+      if (all.length === 0 || !ctx.seen) return withhold('hidden', raw, secured);
+      // A sliver of a line is no line.
+      const much = (b, area) => {
+        const c = cross(b, area);
+        return c !== null && c.w >= Math.min(LEGIBLE, b.w) && c.h >= Math.min(LEGIBLE, b.h);
+      };
+      const inView = all.filter((b) => much(b, ctx.clip));
+      if (inView.length === 0) {
+        if (all.some((b) => much(b, ctx.wide))) away(all[0]);
+        else withhold('hidden', raw, secured);
         return;
       }
-      if (parseFloat(style.fontSize) < 4 || shown.every((b) => b.h < 4 || b.w < 1)) return void counts.hidden++;
-      const back = background(parent);
-      if (back !== null && back === style.color && style.webkitTextFillColor === style.color && style.textShadow === 'none') return void counts.hidden++;
-      if (/^rgba\(.*, 0\)$/.test(style.color) || /^rgba\(.*, 0\)$/.test(style.webkitTextFillColor)) return void counts.hidden++;
-      const probe = cross(shown[0], ctx.clip);
-      const hit = deepest(ctx.doc, probe.x + probe.w / 2 - ctx.off.x, probe.y + probe.h / 2 - ctx.off.y);
-      if (style.pointerEvents !== 'none' && hit !== null && !within(parent, hit) && !within(hit, parent)) return void counts.covered++;
-      const part = shown.length === all.length ? raw : visiblePart(node, ctx);
+      if (parseFloat(style.fontSize) < LEGIBLE || inView.every((b) => b.h < LEGIBLE || b.w < 1)) return withhold('hidden', raw, secured);
+      if (textBudget <= 0 || hits <= 0) return void counts.omitted++;
+      // Line by line: the middle of each must be there to be seen.
+      let why = 'hidden';
+      const shown = inView.filter((line) => {
+        const reason = unseen(parent, style, ctx, line);
+        why = reason ?? why;
+        return reason === null;
+      });
+      if (shown.length === 0) return withhold(why, raw, secured);
+      const part = shown.length === all.length ? raw : visiblePart(node, ctx, inView.filter((b) => !shown.includes(b)));
       let words = clean(part);
-      if (textSecured(style) || valueLike(words)) {
+      if (secured || valueLike(words)) {
         mask(range, ctx.frames, true);
         words = MASK;
       }
-      if (textBudget <= 0) return void counts.omitted++;
       words = cut(words, Math.max(textBudget, 1));
       textBudget -= words.length;
       // White space at the edges says whether the next run is another word.
       const edge = (at, end) => (at.test(part) ? end : '');
-      items.push({ k: 't', b: block, s: edge(/^\s/, ' ') + words + edge(/\s$/, ' '), h: ctx.heading, c: ctx.cell });
+      const run = edge(/^\s/, ' ') + words + edge(/\s$/, ' ');
+      for (let said = ctx.said; said; said = said.outer) {
+        said.words += (said.block === block ? '' : ' ') + run;
+        said.block = block;
+      }
+      items.push({ k: 't', b: block, s: run, h: ctx.heading, c: ctx.cell });
     };
     // A long text of which only some lines are in sight: the words whose boxes are.
-    const visiblePart = (node, ctx) => {
+    const visiblePart = (node, ctx, gone) => {
       const range = newRange(ownerDocument(node));
       let out = '';
       for (const word of node.data.matchAll(/\S+\s*/g)) {
         range.setStart(node, word.index);
         range.setEnd(node, word.index + word[0].trimEnd().length);
-        if ([...range.getClientRects()].some((r) => cross(box(r, ctx.off), ctx.clip))) out += word[0];
+        const boxes = [...range.getClientRects()].map((r) => box(r, ctx.off));
+        if (boxes.some((b) => cross(b, ctx.clip) && !gone.some((line) => cross(line, b)))) out += word[0];
       }
       return out;
     };
 
+    // The words that a person reads as a field's name: those of its labels that can be seen, or else its placeholder.
+    const captionOf = (el, state, ctx) => {
+      const C = [HTMLInputElement, HTMLTextAreaElement, HTMLSelectElement].find((kind) => isHtml(el, kind));
+      if (!C) return '';
+      const words = [];
+      const gather = (node, style) => {
+        if (nodeType(node) === 3) {
+          if (!/\S/.test(node.data) || hits <= 0 || !seen(parentNode(node))) return;
+          const range = newRange(ownerDocument(node));
+          range.selectNodeContents(node);
+          const line = [...range.getClientRects()].map((r) => box(r, ctx.off)).find((b) => cross(b, ctx.clip) && b.h >= LEGIBLE);
+          if (line && unseen(parentNode(node), style, ctx, line) === null) words.push(node.data);
+        } else if (isElement(node) && node !== el && !SKIP.has(localName(node)) && !['select', 'textarea'].includes(localName(node))) {
+          for (const child of childNodes(node)) gather(child, styleOf(node));
+        }
+      };
+      for (const label of getter(C.prototype, 'labels')(el) ?? []) gather(label, styleOf(label));
+      const caption = clean(words.join(' '));
+      return cut(caption !== '' ? caption : state.value === '' && C !== HTMLSelectElement ? clean(attr(el, 'placeholder')) : '', 400);
+    };
     const candidate = (el, style, ctx) => {
       let r = rectOf(el);
       let area = box(r, ctx.off);
@@ -539,23 +710,31 @@
         else counts.hidden++;
         return;
       }
-      const open = [[0.5, 0.5], [0.2, 0.3], [0.8, 0.3], [0.2, 0.7], [0.8, 0.7]].some(([fx, fy]) => reaches(el, deepest(ctx.doc, here.x + here.w * fx - ctx.off.x, here.y + here.h * fy - ctx.off.y)));
+      if (looked.length >= limits.marks || hits <= 0) return void counts.omitted++;
+      const open = [[0.5, 0.5], [0.2, 0.3], [0.8, 0.3], [0.2, 0.7], [0.8, 0.7]].some(([fx, fy]) => reaches(el, hit(ctx, here.x + here.w * fx, here.y + here.h * fy)));
       if (!open && !isHtml(el, HTMLAreaElement)) return void counts.covered++;
-      if (looked.length >= limits.marks) return void counts.omitted++;
       const state = fieldState(el, style);
       if (state.masked) mask(el, ctx.frames);
       const field = state.value !== undefined;
-      items.push({ k: 'm', b: block, n: looked.length, r: [here.x, here.y, here.w, here.h], f: fingerprint(el), s: state, d: ctx.depth, h: ctx.heading, c: ctx.cell, frame: ctx.frameSerial });
+      const leaf = field || isHtml(el, HTMLInputElement);
+      const print = fingerprint(el);
+      // What it says is what of its words can be seen: they are gathered as they are walked.
+      const mark = { k: 'm', b: block, n: looked.length, r: [here.x, here.y, here.w, here.h], f: print, v: leaf ? print.text || captionOf(el, state, { ...ctx, clip: ctx.around }) : '', i: elementsIn(el, '*').length, s: state, d: ctx.depth, h: ctx.heading, c: ctx.cell, frame: ctx.frameSerial };
+      items.push(mark);
       looked.push(el);
-      return field || isHtml(el, HTMLInputElement) ? 'leaf' : 'entered';
+      return { leaf, mark };
     };
     const element = (el, ctx, parentStyle) => {
       if (++visited > limits.nodes) return void counts.omitted++;
       const name = localName(el);
       if (SKIP.has(name)) return;
       const style = styleOf(el);
-      if (style.display === 'none') return void counts.hidden++;
-      const inside = { ...ctx, seen: seen(el), depth: ctx.depth + 1 };
+      if (style.display === 'none') {
+        counts.hidden++;
+        if (!limits.hidden) return;
+      }
+      const opacity = ctx.opacity * opacityOf(style);
+      const inside = { ...ctx, around: ctx.clip, opacity, seen: opacity >= FAINT && seen(el), depth: ctx.depth + 1 };
       if (style.display !== 'contents' && style.overflow !== 'visible' && style.overflow !== '' && name !== 'body' && name !== 'html') {
         const b = box(rectOf(el), ctx.off);
         const clip = cross(b, ctx.clip);
@@ -587,13 +766,15 @@
         const clip = cross(inner, ctx.clip);
         if (clip === null) return void away(box(r, ctx.off));
         block++;
-        element(rootElement(doc), { ...inside, doc, off, clip, frames: [...ctx.frames, el], frameSerial: serial(el) }, null);
+        const solid = (ctx.solid || ctx.frames.length === 0) && style.pointerEvents !== 'none';
+        element(rootElement(doc), { ...inside, doc, off, clip, solid, frames: [...ctx.frames, el], frameSerial: serial(el) }, null);
         block++;
         return;
       }
       let kind;
       if (actionable(el, style, parentStyle)) kind = candidate(el, style, inside);
-      if (kind === 'leaf') return;
+      if (kind?.leaf) return;
+      if (kind) inside.said = { words: '', block, outer: ctx.said };
       if (textSecured(style)) becomes(el, 'concealed');
       const before = items.length;
       const root = shadowOf(el) ?? closedRoots.get(el);
@@ -608,7 +789,8 @@
         for (const child of childNodes(el)) visit(child, el, style, inside);
       }
       // The words inside a marked element are said by its mark; what remains are marks within it.
-      if (kind === 'entered') {
+      if (kind) {
+        kind.mark.v = cut(clean(inside.said.words), 400);
         let keep = before;
         for (let i = before; i < items.length; i++) if (items[i].k !== 't') items[keep++] = items[i];
         items.length = keep;
@@ -623,7 +805,7 @@
 
     const scroller = scrollerOf(document) ?? rootElement(document);
     const wide = { x: -globalThis.scrollX, y: -globalThis.scrollY, w: scroller ? scrollWidth(scroller) : view.w, h: scroller ? scrollHeight(scroller) : view.h };
-    const start = { doc: document, off: { x: 0, y: 0 }, clip: view, wide, seen: true, depth: 0, frames: [], frameSerial: 0, heading: 0, cell: null };
+    const start = { doc: document, off: { x: 0, y: 0 }, clip: view, wide, seen: true, opacity: 1, said: null, solid: false, depth: 0, frames: [], frameSerial: 0, heading: 0, cell: null };
     if (rootElement(document)) element(rootElement(document), start, null);
     const title = cut(maskText(clean(titleOf(document))), 300);
     return {

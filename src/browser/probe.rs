@@ -184,6 +184,12 @@ pub enum Item {
         r: Rect,
         /// What identifies it.
         f: Print,
+        /// What of its words a person can see.
+        #[serde(default)]
+        v: String,
+        /// How many elements it holds.
+        #[serde(default)]
+        i: usize,
         /// Its state.
         s: ControlState,
         /// Heading level, 0 for none.
@@ -192,6 +198,14 @@ pub enum Item {
         /// The table cell it is in.
         #[serde(default)]
         c: Option<u64>,
+    },
+    /// Text that a person could not see: only where the profile wants it marked instead of withheld.
+    #[serde(rename = "h")]
+    Hidden {
+        /// Its block.
+        b: u64,
+        /// The words.
+        s: String,
     },
     /// A frame that is not read.
     #[serde(rename = "f")]
@@ -529,6 +543,10 @@ pub struct Budget {
     pub text: usize,
     /// Most nodes visited.
     pub nodes: usize,
+    /// Most points that are hit-tested: on a page of one huge paragraph each costs a search through all of it.
+    pub hits: usize,
+    /// Whether text that a person could not see is given, marked, instead of withheld.
+    pub hidden: bool,
 }
 
 impl Page {
@@ -591,26 +609,26 @@ impl Page {
     pub async fn look(&self, budget: Budget, table: &Value) -> Result<Look, Refusal> {
         let world = self.world()?;
         let closed = self.closed_roots(&world).await?;
-        let limits = json!({"marks": budget.marks, "text": budget.text, "nodes": budget.nodes});
+        let limits = json!({"marks": budget.marks, "text": budget.text, "nodes": budget.nodes, "hits": budget.hits, "hidden": budget.hidden});
         let mut arguments = vec![Argument::Value(limits), Argument::Value(table.clone())];
         arguments.extend(closed.iter().map(|root| Argument::ObjectId(root)));
         let walked: Walked = self.value(&world, script::WALK, None, arguments).await?;
         let handles = self.list(&world, script::LOOKED).await?;
         let serials = walked.items.iter().filter_map(|item| match item {
-            Item::Mark { n, f, .. } => Some((*n, f.serial)),
-            Item::Text { .. } | Item::Blocked { .. } => None,
+            Item::Mark { n, f, i, .. } => Some((*n, (f.serial, *i))),
+            Item::Text { .. } | Item::Hidden { .. } | Item::Blocked { .. } => None,
         });
-        let mut by_place = vec![0_u64; handles.len()];
-        for (place, serial) in serials {
+        let mut by_place = vec![(0_u64, 0_usize); handles.len()];
+        for (place, told) in serials {
             if let Some(slot) = by_place.get_mut(place) {
-                *slot = serial;
+                *slot = told;
             }
         }
         let elements = join_all(
             handles
                 .iter()
                 .zip(by_place)
-                .map(|(handle, serial)| self.seen(&world, handle, serial)),
+                .map(|(handle, (serial, inside))| self.seen(&world, handle, serial, inside)),
         )
         .await
         .into_iter()
@@ -714,7 +732,7 @@ impl Page {
         ];
         let (raw, accessible) = tokio::join!(
             self.value::<RawFacts>(&world, script::FACTS, Some(handle), arguments),
-            self.accessible(key.backend)
+            self.accessible(key.backend, usize::MAX)
         );
         let (raw, (role, name)) = (raw?, accessible?);
         if raw.gone {
@@ -850,9 +868,15 @@ impl Page {
         }
     }
 
-    async fn seen(&self, world: &World, handle: &Handle, serial: u64) -> Result<Seen, Refusal> {
+    async fn seen(
+        &self,
+        world: &World,
+        handle: &Handle,
+        serial: u64,
+        inside: usize,
+    ) -> Result<Seen, Refusal> {
         let backend = self.backend(&handle.0).await?;
-        let (role, name) = self.accessible(backend).await?;
+        let (role, name) = self.accessible(backend, inside).await?;
         Ok(Seen {
             key: self.element_key(world, serial, backend),
             role,
@@ -877,14 +901,22 @@ impl Page {
         Ok(described.node)
     }
 
-    async fn accessible(&self, backend: i64) -> Result<(String, Untrusted), Refusal> {
+    /// Role and name by the browser's own reckoning. Asking for an element with all that is in it costs a tenth of asking for
+    /// the element alone where it stands among thousands (measured), so it is asked so where little is in it.
+    async fn accessible(
+        &self,
+        backend: i64,
+        inside: usize,
+    ) -> Result<(String, Untrusted), Refusal> {
         #[derive(Deserialize)]
         struct Tree {
             nodes: Vec<AxNode>,
         }
         #[derive(Deserialize, Default)]
-        #[serde(default)]
+        #[serde(default, rename_all = "camelCase")]
         struct AxNode {
+            #[serde(rename = "backendDOMNodeId")]
+            backend: Option<i64>,
             role: AxValue,
             name: AxValue,
         }
@@ -893,12 +925,29 @@ impl Page {
         struct AxValue {
             value: Value,
         }
-        let ask = Observe::PartialTree {
+        const LITTLE: usize = 40;
+        let whole = Observe::QueryTree {
+            backend_node_id: backend,
+        };
+        let alone = Observe::PartialTree {
             backend_node_id: backend,
             fetch_relatives: false,
         };
-        let tree: Tree = self.wire(&ask, CALL).await?;
-        let node = tree.nodes.into_iter().next().unwrap_or_default();
+        let mut found = None;
+        if inside <= LITTLE {
+            let tree: Tree = self.wire(&whole, CALL).await?;
+            found = tree
+                .nodes
+                .into_iter()
+                .find(|node| node.backend == Some(backend));
+        }
+        let node = match found {
+            Some(node) => node,
+            None => {
+                let tree: Tree = self.wire(&alone, CALL).await?;
+                tree.nodes.into_iter().next().unwrap_or_default()
+            }
+        };
         let text = |value: &AxValue| value.value.as_str().unwrap_or_default().to_owned();
         Ok((text(&node.role), Untrusted::new(text(&node.name))))
     }
@@ -1104,6 +1153,7 @@ impl Page {
                         | "Runtime.callFunctionOn"
                         | "Runtime.getProperties"
                         | "Accessibility.getPartialAXTree"
+                        | "Accessibility.queryAXTree"
                         | "DOM.resolveNode"
                 ) {
                     tracing::debug!("{error}");

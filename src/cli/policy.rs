@@ -188,18 +188,6 @@ fn in_words(
         "  A window waits {} seconds, then counts as refused.",
         confirm.deadline().as_secs()
     )?;
-    if !confirm.challenge().is_empty() {
-        let classes: Vec<&str> = confirm
-            .challenge()
-            .iter()
-            .map(|class| class.name())
-            .collect();
-        writeln!(
-            out,
-            "  You type the amount or the name for: {}",
-            classes.join(", ")
-        )?;
-    }
 
     writeln!(out, "\nBrowser")?;
     let own = places.browser.clone();
@@ -304,7 +292,7 @@ mod tests {
         (scratch, places)
     }
 
-    const GOOD: &str = "version = 1\n[[site]]\norigin = \"https://bank.test\"\n[[site]]\norigin = \"http://127.0.0.1:8080\"\ntiers = [\"read\"]\n[confirm]\ndeadline_seconds = 30\nchallenge = [\"payment\"]\n[limits]\nmarks = 100\n";
+    const GOOD: &str = "version = 1\n[[site]]\norigin = \"https://bank.test\"\n[[site]]\norigin = \"http://127.0.0.1:8080\"\ntiers = [\"read\"]\n[confirm]\ndeadline_seconds = 30\n[limits]\nmarks = 100\n";
 
     #[test]
     fn show_says_what_is_allowed() {
@@ -316,7 +304,6 @@ mod tests {
             "http://127.0.0.1:8080  may look\n    without encryption",
             "Nowhere: bring files in and out",
             "waits 30 seconds",
-            "for: payment",
             "100 marks in one snapshot [250]",
         ] {
             assert!(text.contains(words), "{words} in\n{text}");

@@ -138,7 +138,8 @@ fn session(profile: &Arc<Profile>, places: &Places) -> Result<Session<Window>, F
     };
     let recipient = Recipient::read(&Directory::open(&places.config)?)?;
     let directory = Directory::open(&places.state)?.subdirectory(&JOURNAL)?;
-    let journal = Journal::open(directory, recipient, opening)?;
+    let mut journal = Journal::open(directory, recipient, opening)?;
+    journal.keep_typed_text(profile.typed_text());
     let setting = Setting {
         profile: Arc::clone(profile),
         locks,

@@ -29,7 +29,7 @@ use crate::journal::{
     CallRecord, Closing, Entry, Journal, Peer, Receipt, SealKind, Sealed, Sight as PeerSight, line,
 };
 use crate::policy::lock::Locks;
-use crate::policy::profile::{Profile, SiteDecision};
+use crate::policy::profile::{HiddenText, Profile, SiteDecision};
 use crate::reply::capture::{self, Captured, Picture};
 use crate::reply::redact::{self, Redacted};
 use crate::reply::reply::Reply;
@@ -161,6 +161,8 @@ impl<A: Ask + 'static> Session<A> {
             marks: limits.marks() as usize,
             text: 3 * self.text_limit(),
             nodes: 60_000,
+            hits: 1_500,
+            hidden: self.profile().hidden_text() == HiddenText::Mark,
         }
     }
 

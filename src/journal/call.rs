@@ -1,4 +1,5 @@
-//! What was called, as the journal keeps it: typed text by length and class alone (security J8).
+//! What was called, as the journal keeps it: typed text by length and class, and in full only where the
+//! operator's profile asks for it and the field is not sensitive (security J8).
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +30,7 @@ pub struct CallRecord {
     /// What the element is called.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub element: Option<ElementRecord>,
-    /// The length and class of typed text: never the text.
+    /// Typed text, by its length and class.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub payload: Option<PayloadRecord>,
     /// The key pressed. A key that types a character is written as `character`: keys in a row are typed text too.
@@ -61,6 +62,9 @@ pub struct PayloadRecord {
     pub length: u64,
     /// What kind of text it is, by [`crate::domain::action::Typed::class`].
     pub class: String,
+    /// The text, card and account numbers masked: only where the profile says so, and never of a sensitive field.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub text: Option<String>,
 }
 
 impl CallRecord {
@@ -84,6 +88,7 @@ impl CallRecord {
                 record.payload = Some(PayloadRecord {
                     length: text.length() as u64,
                     class: text.class().to_owned(),
+                    text: None,
                 });
             }
             Action::Select(named, options) => {

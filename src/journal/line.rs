@@ -10,6 +10,7 @@ use crate::error::{Fault, Refusal};
 use crate::gate::clear::{Cleared, Upon};
 use crate::gate::consent::{Answer, Consented, OnRecord};
 use crate::gate::lock::Held;
+use crate::policy::profile::TypedText;
 
 use super::call::CallRecord;
 use super::entry::{Answered, Asked, Entry, Intent, Refused};
@@ -87,6 +88,7 @@ pub fn asked(
     clean: impl Fn(&str) -> String,
 ) -> Result<Recorded, Fault> {
     let call = record(
+        journal.typed_text(),
         held.action(),
         held.intent(),
         held.site(),
@@ -155,6 +157,7 @@ pub fn intent(
         Upon::Tab(_) | Upon::Opened(_) | Upon::Sent(..) => None,
     };
     let call = record(
+        journal.typed_text(),
         cleared.action(),
         cleared.intent(),
         cleared.site(),
@@ -194,6 +197,7 @@ pub fn refused(
 }
 
 fn record(
+    typed: TypedText,
     action: &Action,
     intent: Option<LockClass>,
     site: Option<&Site>,
@@ -205,6 +209,11 @@ fn record(
         call = call.on(site.clone());
     }
     if let Some(facts) = element {
+        if let (TypedText::Full, Action::Fill(_, text), Some(payload), false) =
+            (typed, action, &mut call.payload, facts.state().masked)
+        {
+            payload.text = Some(clean(text.expose()));
+        }
         let print = facts.print();
         let name = if print.text.is_empty() {
             facts.name().raw()

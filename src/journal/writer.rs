@@ -18,6 +18,7 @@ use super::seal::{self, CAPTURES, SealKind, Sealed};
 use super::stamp::{self, Clock};
 use crate::domain::digest::Digest;
 use crate::error::{Code, Fault};
+use crate::policy::profile::TypedText;
 
 /// The journal's file.
 pub const JOURNAL_FILE: FileName = FileName::constant("journal.jsonl");
@@ -80,6 +81,7 @@ pub struct Journal {
     clock: Clock,
     /// Makes what was written durable; a field so that a test can see it fail.
     sync: fn(&File) -> std::io::Result<()>,
+    typed_text: TypedText,
     /// The last durable entry; `None` before the first one of all.
     head: Option<Anchor>,
     state: State,
@@ -110,6 +112,15 @@ struct Writing {
 }
 
 impl Journal {
+    /// How typed text is kept from now on, as the operator's profile says. Until it is told: by its length and kind.
+    pub const fn keep_typed_text(&mut self, how: TypedText) {
+        self.typed_text = how;
+    }
+
+    pub(super) const fn typed_text(&self) -> TypedText {
+        self.typed_text
+    }
+
     /// Opens the journal for writing: takes the lock, keeps an unfinished tail aside, and begins a new segment with its
     /// own key, linked to the entry before it.
     ///
@@ -140,6 +151,7 @@ impl Journal {
             recipient,
             opening,
             clock,
+            typed_text: TypedText::Length,
             sync: |file| Ok(rustix::fs::fdatasync(file)?),
             head: end.head,
             state: State::Writing(Writing {

@@ -13,8 +13,8 @@ use super::limits::RawLimits;
 use super::lock::OwnLock;
 use super::problem::{Collector, Problems, quoted};
 use super::profile::{
-    Browser, CHALLENGE_CLASSES, Confirm, HiddenText, LONGEST_DEADLINE, Profile, SiteEntry,
-    TypedText, USUAL_EXECUTABLES,
+    Browser, Confirm, HiddenText, LONGEST_DEADLINE, Profile, SiteEntry, TypedText,
+    USUAL_EXECUTABLES,
 };
 use super::raw::{RawBrowser, RawConfirm, RawJournal, RawLock, RawSite, RawText};
 use super::rule::SiteRule;
@@ -346,22 +346,7 @@ fn confirm(raw: RawConfirm, problems: &mut Collector<'_>) -> Confirm {
             ),
         }
     }
-    let mut challenge = BTreeSet::new();
-    for class in raw.challenge.into_iter().flatten() {
-        if CHALLENGE_CLASSES.contains(class.get_ref()) {
-            challenge.insert(*class.get_ref());
-        } else {
-            problems.at(
-                class.span(),
-                format!("{} has nothing that could be typed", class.get_ref()),
-                "write payment, deletion or secret",
-            );
-        }
-    }
-    Confirm {
-        deadline_seconds,
-        challenge,
-    }
+    Confirm { deadline_seconds }
 }
 
 fn lock(raw: RawLock, problems: &mut Collector<'_>) -> Option<OwnLock> {

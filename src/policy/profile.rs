@@ -14,7 +14,6 @@ use super::parse;
 use super::problem::Problems;
 use super::rule::SiteRule;
 use crate::domain::digest::Digest;
-use crate::domain::lock::LockClass;
 use crate::domain::site::{Origin, Site};
 use crate::domain::tier::Tier;
 
@@ -33,10 +32,6 @@ pub const USUAL_EXECUTABLES: [&str; 9] = [
 
 /// The longest a window may wait for the person, in seconds.
 pub const LONGEST_DEADLINE: u64 = 90;
-
-/// The classes for which a typed challenge can be asked (security C8).
-pub const CHALLENGE_CLASSES: [LockClass; 3] =
-    [LockClass::Payment, LockClass::Deletion, LockClass::Secret];
 
 /// How typed text is journalled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -113,7 +108,6 @@ impl Browser {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Confirm {
     pub(super) deadline_seconds: u64,
-    pub(super) challenge: BTreeSet<LockClass>,
 }
 
 impl Confirm {
@@ -121,18 +115,6 @@ impl Confirm {
     #[must_use]
     pub const fn deadline(&self) -> Duration {
         Duration::from_secs(self.deadline_seconds)
-    }
-
-    /// Whether a window of this class asks for a typed challenge.
-    #[must_use]
-    pub fn challenges(&self, class: LockClass) -> bool {
-        self.challenge.contains(&class)
-    }
-
-    /// The classes that ask for a typed challenge.
-    #[must_use]
-    pub const fn challenge(&self) -> &BTreeSet<LockClass> {
-        &self.challenge
     }
 }
 
@@ -333,7 +315,6 @@ mod tests {
         for change in [
             "[limits]\nmarks = 249\n",
             "[confirm]\ndeadline_seconds = 60\n",
-            "[confirm]\nchallenge = [\"payment\"]\n",
             "[journal]\ntyped_text = \"full\"\n",
             "[text]\nhidden = \"mark\"\n",
             "[browser]\nallow_no_sandbox = true\n",

@@ -73,9 +73,6 @@ pub(super) struct RawConfirm {
     /// Seconds until an unanswered window counts as refused, 1 to 90.
     #[schemars(with = "Option<i64>", range(min = 1, max = 90))]
     pub(super) deadline_seconds: Option<Spanned<i64>>,
-    /// The classes for which the person has to type the amount or the name: payment, deletion, secret.
-    #[schemars(with = "Option<Vec<LockClass>>")]
-    pub(super) challenge: Option<Vec<Spanned<LockClass>>>,
 }
 
 /// Words that lock an action.

@@ -136,10 +136,10 @@ impl Capture {
             .iter()
             .flat_map(|item| match item {
                 Item::Text { s, .. } => vec![s.as_str()],
-                Item::Mark { f, s, .. } => {
-                    vec![f.text.as_str(), s.value.as_deref().unwrap_or_default()]
+                Item::Mark { v, s, .. } => {
+                    vec![v.as_str(), s.value.as_deref().unwrap_or_default()]
                 }
-                Item::Blocked { .. } => Vec::new(),
+                Item::Hidden { .. } | Item::Blocked { .. } => Vec::new(),
             })
             .collect();
         bare(&all.join(" ")).contains(&bare(text.raw()))

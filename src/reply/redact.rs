@@ -173,7 +173,7 @@ pub fn outcome(
                     .iter()
                     .filter_map(Value::as_str)
                     .take(40)
-                    .map(str::to_owned)
+                    .map(without_values)
                     .collect();
             }
         }
@@ -323,6 +323,39 @@ fn put(
     (id, image)
 }
 
+/// A line without what its fields hold: the journal keeps what was typed by its length alone (security J8). Page text stands
+/// between quotes that it cannot close, so an equals sign outside of them is ours.
+fn without_values(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let (mut quoted, mut escaped, mut value, mut length) = (false, false, false, 0_usize);
+    for c in line.chars() {
+        match c {
+            '"' if !escaped && quoted && value => {
+                out.push_str(&format!("({length} characters)"));
+                (quoted, value) = (false, false);
+                continue;
+            }
+            '"' if !escaped && !quoted => {
+                quoted = true;
+                value = out.ends_with(" = ");
+                length = 0;
+                if value {
+                    continue;
+                }
+            }
+            '"' if !escaped => quoted = false,
+            _ => {}
+        }
+        escaped = quoted && c == '\\' && !escaped;
+        if value {
+            length += usize::from(!escaped);
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 fn out_of_sight(counts: &Counts, server: &mut Map<String, Value>) {
     let said: Map<String, Value> = [
         ("above", counts.above),
@@ -464,6 +497,30 @@ mod tests {
         );
         assert_eq!(scrub("DE89 3704 0044 0532 0130 00"), MASK);
         assert_eq!(scrub("order 1234567"), "order 1234567");
+    }
+
+    #[test]
+    fn the_journal_is_told_how_long_a_value_is_and_no_more() {
+        for (line, want) in [
+            (
+                r#"[1] textbox "Town" = "Ulm" focused"#,
+                r#"[1] textbox "Town" = (3 characters) focused"#,
+            ),
+            (
+                r#"[1] textbox "a = \"b\"" = "x\"y\\" [2] button "c""#,
+                r#"[1] textbox "a = \"b\"" = (4 characters) [2] button "c""#,
+            ),
+            (
+                r#"[1] textbox = "" required"#,
+                "[1] textbox = (0 characters) required",
+            ),
+            (
+                r#""1 + 1 = " [2] password "p" = masked"#,
+                r#""1 + 1 = " [2] password "p" = masked"#,
+            ),
+        ] {
+            assert_eq!(without_values(line), want);
+        }
     }
 
     #[test]

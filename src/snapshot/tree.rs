@@ -1,6 +1,7 @@
 //! Writes a look as compact lines: marks and text in reading order, page text only inside quotes (security B1).
 //!
-//! The grammar of a line: `# "heading"`, `"text"`, `[7] role "name" state…`, `[frame not read]`; several of them on one
+//! The grammar of a line: `# "heading"`, `"text"`, `[7] role "words" state…`, `[7] role named "name" state…` where no words can
+//! be seen, `(hidden "text")`, `[frame not read]`; several of them on one
 //! line where they stand in one block or one table row. A page cannot write a line, a mark or a quote: everything of
 //! its own is between quotes, with quotes, backslashes and invisible characters escaped.
 
@@ -41,7 +42,7 @@ pub fn compose(look: &Look, numbers: &mut Numbers) -> Composed {
     for item in &look.walked.items {
         let (own, cell) = match item {
             Item::Text { b, c, .. } | Item::Mark { b, c, .. } => (*b, *c),
-            Item::Blocked { b, .. } => (*b, None),
+            Item::Hidden { b, .. } | Item::Blocked { b, .. } => (*b, None),
         };
         if own != block {
             line.end(&mut out.lines);
@@ -50,8 +51,11 @@ pub fn compose(look: &Look, numbers: &mut Numbers) -> Composed {
         line.cell(cell);
         match item {
             Item::Text { s, h, .. } => line.text(s, *h),
+            Item::Hidden { s, .. } => line.piece(format!("(hidden {})", quote(s, RUN))),
             Item::Blocked { .. } => line.piece("[frame not read]".to_owned()),
-            Item::Mark { n, r, f, s, h, .. } => {
+            Item::Mark {
+                n, r, f, v, s, h, ..
+            } => {
                 let Some(seen) = look.elements.get(*n) else {
                     continue;
                 };
@@ -59,7 +63,7 @@ pub fn compose(look: &Look, numbers: &mut Numbers) -> Composed {
                 if *h > 0 {
                     line.heading();
                 }
-                line.piece(describe(mark, seen, f, s, &look.walked.url));
+                line.piece(describe(mark, seen, f, v, s, &look.walked.url));
                 out.boxes.push((mark, *r));
                 out.marks.insert(
                     mark,
@@ -151,22 +155,30 @@ fn role<'a>(seen: &'a Seen, print: &'a Print) -> &'a str {
     }
 }
 
-fn describe(mark: Mark, seen: &Seen, print: &Print, state: &ControlState, page: &str) -> String {
+fn describe(
+    mark: Mark,
+    seen: &Seen,
+    print: &Print,
+    visible: &str,
+    state: &ControlState,
+    page: &str,
+) -> String {
     let mut out = format!("[{mark}] {}", role(seen, print));
     let mut say = |piece: &str| {
         out.push(' ');
         out.push_str(piece);
     };
     let name = seen.name.raw().trim();
-    if !print.text.is_empty() {
-        say(&quote(&print.text, NAME));
-        if !name.is_empty() && !alike(name, &print.text) {
+    // What can be seen goes before what is only said to be there (security B2).
+    if !visible.is_empty() {
+        say(&quote(visible, NAME));
+        if !name.is_empty() && !alike(name, visible) {
             say("(named otherwise)");
         }
     } else if !name.is_empty() {
-        say(&quote(name, NAME));
+        say(&format!("named {}", quote(name, NAME)));
     } else if !print.label.is_empty() {
-        say(&quote(&print.label, NAME));
+        say(&format!("named {}", quote(&print.label, NAME)));
     }
     if !print.href.is_empty() {
         say(&format!("-> {}", quote(&link(&print.href, page), NAME)));

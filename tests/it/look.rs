@@ -117,59 +117,169 @@ fn a_frame_of_another_site_is_neither_read_nor_shown() {
     assert_eq!(red(&picture), 0);
 }
 
+/// Ways to hide a whole box with all that is in it.
+const HIDES_ALL: [&str; 13] = [
+    "display:none",
+    "visibility:hidden",
+    "opacity:0",
+    "opacity:0.01",
+    "filter:opacity(0)",
+    "position:absolute;left:-9999px",
+    "position:absolute;top:-9999px",
+    "position:absolute;clip-path:inset(50%)",
+    "position:absolute;clip:rect(0,0,0,0)",
+    "position:absolute;width:1px;height:1px;overflow:hidden",
+    "transform:scale(0)",
+    "text-indent:-9999px;overflow:hidden",
+    "position:absolute;pointer-events:none;clip-path:circle(0)",
+];
+
+/// Ways to hide words in a box that stays. A button takes its own colour and size unless it is told to inherit them.
+const HIDES_WORDS: [&str; 8] = [
+    "font-size:1px",
+    "color:#fff",
+    "color:rgb(250,250,250)",
+    "color:oklch(1 0 0)",
+    "color:transparent",
+    "color:#00000008",
+    "-webkit-text-fill-color:transparent",
+    "background:linear-gradient(#222,#232323);color:#222",
+];
+const INHERITS: &str =
+    "font:inherit;color:inherit;-webkit-text-fill-color:inherit;background:inherit";
+
 #[test]
-#[ignore = "not met in full yet: some ways of hiding text are still told"]
 fn what_a_person_cannot_see_is_withheld_and_counted() {
     let mut room = Room::new();
-    let hidden = [
-        "display:none",
-        "visibility:hidden",
-        "opacity:0",
-        "font-size:1px",
-        "position:absolute;left:-9999px",
-        "position:absolute;top:-9999px",
-        "color:#fff",
-        "color:transparent",
-        "position:absolute;clip-path:inset(50%)",
-        "position:absolute;width:1px;height:1px;overflow:hidden",
-        "transform:scale(0)",
-        "opacity:0.01",
-        "text-indent:-9999px;overflow:hidden",
-    ];
     let mut wrong = Vec::new();
-    let mut counted = Vec::new();
-    for (i, style) in hidden.iter().enumerate() {
+    for (i, style) in HIDES_ALL.iter().chain(&HIDES_WORDS).enumerate() {
         let seen = room.show(
             &format!("/{i}"),
             &format!(
-                "<h1>Plain</h1><div style='{style}'>planted words</div><div style='{style}'><button>planted button</button></div>"
+                "<h1>Plain</h1><div style='{style}'>planted words</div><div style='{style}'><button style='{INHERITS}'>planted button</button></div>"
             ),
         );
         assert!(seen.says("Plain"));
-        if seen.says("planted") {
-            wrong.push((*style, seen.lines.clone()));
-        }
-        if !seen.server["not_shown"]["hidden_from_people"]
-            .as_u64()
-            .is_some_and(|n| n > 0)
-        {
-            counted.push((*style, seen.server["not_shown"].clone()));
+        // Where the button itself can be seen, its name stands, marked as a name.
+        let told = seen.text().replace("named \"planted button\"", "");
+        let named = seen.says("named");
+        let counted = seen.server["not_shown"]["hidden_from_people"].as_u64();
+        if told.contains("planted") || named && i < HIDES_ALL.len() || counted < Some(2) {
+            wrong.push((*style, seen.lines.clone(), seen.server["not_shown"].clone()));
         }
         room.patiently("close_tab", json!({"tab": seen.tab}));
     }
-    assert!(
-        wrong.is_empty(),
-        "given although nobody sees it: {wrong:#?}"
-    );
-    assert!(counted.is_empty(), "not counted: {counted:#?}");
-    // Covered, and out of the view: withheld too, and counted as what they are.
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn what_lies_behind_words_is_what_is_drawn_there() {
+    let mut room = Room::new();
+    let hidden = [
+        // A white sheet between the black box and the white words on it.
+        "<div style='background:#000;position:relative;height:60px'><div style='position:absolute;inset:0;background:#fff'></div><p style='position:relative;color:#fff'>planted</div>",
+        // White words that stand outside their black box.
+        "<div style='background:#000;width:9px;height:9px;position:relative'><p style='position:absolute;left:100px;width:300px;color:#fff'>planted</div>",
+        // Lines that are covered, in a text whose first line is not.
+        "<pre style='position:relative;width:300px;font:16px/20px monospace'>Twin 1\nplanted<i style='position:absolute;top:20px;left:0;width:300px;height:20px;background:#ccc'></i></pre>",
+        // A frame with something laid over it from outside.
+        "<div style='position:relative'><iframe srcdoc='<p>planted' height=60></iframe><div style='position:absolute;inset:0;background:#ccc'></div></div>",
+        "<div style='position:relative'><p>planted</p><div style='position:absolute;inset:-20px;background:#ccc'></div></div>",
+    ];
+    let twins = [
+        "<div style='position:relative;height:60px'><div style='position:absolute;inset:0;background:#123'></div><p style='position:relative;color:#fff'>Twin 2</div>",
+        "<p style='background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent'>Twin 3",
+        "<p style='color:#fff;text-shadow:0 0 4px #000'>Twin 4",
+        "<p style='pointer-events:none'>Twin 5",
+        "<p inert>Twin 6",
+        "<p style='clip-path:inset(0)'>Twin 7",
+        "<iframe srcdoc='<body style=background:#000><p style=color:#fff>Twin 8' height=60></iframe>",
+        "<details open><summary>Sum</summary><p>Twin 9</details>",
+        "<p style='color:color(srgb 0 0 .5)'>Twin 10",
+    ];
+    let body = hidden
+        .iter()
+        .chain(&twins)
+        .map(|part| format!("<section>{part}</section>"))
+        .collect::<String>();
     let seen = room.show(
-        "/covered",
-        "<div style='position:relative'><p>planted</p><div style='position:absolute;inset:-20px;background:#ccc'></div></div><div style='height:5000px'></div><p>planted far below",
+        "/",
+        &format!("{body}<div style='height:5000px'></div><p>planted far below"),
     );
     assert!(!seen.says("planted"), "{:#?}", seen.lines);
-    assert!(seen.server["not_shown"]["covered"].as_u64() > Some(0));
-    assert!(seen.server["not_shown"]["below"].as_u64() > Some(0));
+    for n in 1..=twins.len() + 1 {
+        assert!(
+            seen.says(&format!("\"Twin {n}\"")),
+            "{n}: {:#?}",
+            seen.lines
+        );
+    }
+    let not_shown = &seen.server["not_shown"];
+    assert_eq!(not_shown["hidden_from_people"], 2, "{not_shown}");
+    assert_eq!(not_shown["covered"], 2, "{not_shown}");
+    assert_eq!(not_shown["below"], 1, "{not_shown}");
+}
+
+#[test]
+fn a_name_gives_way_to_the_words_that_are_seen() {
+    let mut room = Room::new();
+    let seen = room.show(
+        "/",
+        "<p><button aria-label='Harmless'>Delete all</button>
+        <p><button aria-label='Delete all items'>Delete all</button>
+        <p><button aria-label='Close'><svg width=20 height=20><rect width=20 height=20 /></svg></button>
+        <p><button><span style='position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)'>Menu</span><svg width=20 height=20><rect width=20 height=20 /></svg></button>
+        <p><a href='/x'>Seen <span style='display:none'>planted</span><span style='color:#fff'>planted</span></a>
+        <p><label>Town <input></label> <label for=z>Street</label> <input id=z aria-label='Password'> <input placeholder='Postcode'> <input aria-label='Country'>
+        <label style='color:#fff'>planted <input name=x></label>
+        <p><div onclick='0' tabindex=0>Card <b>words</b> <a href='/y'>inside</a></div>",
+    );
+    let line = |needle: &str| {
+        let found = seen.lines.iter().find(|line| line.contains(needle));
+        found.unwrap_or_else(|| panic!("{needle} in {:#?}", seen.lines))
+    };
+    assert!(line("] button \"Delete all\" (named otherwise)").contains(']'));
+    assert!(
+        seen.lines
+            .iter()
+            .any(|line| line.ends_with("button \"Delete all\"")),
+        "{:#?}",
+        seen.lines
+    );
+    assert!(
+        !seen.says("Harmless") && !seen.says("planted"),
+        "{:#?}",
+        seen.lines
+    );
+    line("button named \"Close\"");
+    line("button named \"Menu\"");
+    line("link \"Seen\"");
+    line("textbox \"Town\"");
+    line("textbox \"Street\" (named otherwise)");
+    line("textbox \"Postcode\"");
+    line("textbox named \"Country\"");
+    assert!(line("\"Card words inside\"").contains("link \"inside\""));
+}
+
+#[test]
+fn a_profile_can_have_unseen_text_marked() {
+    let mut room =
+        Room::edited(&|text| text.replacen("hidden = \"withhold\"", "hidden = \"mark\"", 1));
+    let seen = room.show(
+        "/",
+        "<h1>Plain</h1><p style='display:none'>unseen one <b>two</b></p><p style='color:#fff'>unseen three</p><p style='opacity:0'>4111 1111 1111 1111</p>
+        <p style='display:none'><button>unseen button</button></p>",
+    );
+    for words in ["unseen one", "two", "unseen three", "••••••••"] {
+        let marked = format!("(hidden \"{words}\")");
+        assert!(seen.says(&marked), "{marked} in {:#?}", seen.lines);
+    }
+    assert!(!seen.says("4111"), "{:#?}", seen.lines);
+    assert_eq!(seen.server["marks"], 0);
+    assert!(seen.server["not_shown"]["hidden_from_people"].as_u64() >= Some(4));
+    // What waits for words waits for words that are seen.
+    let waited = json!({"tab": seen.tab, "text": "unseen", "timeout": 0});
+    assert_eq!(room.patiently("wait_for", waited).server()["met"], false);
 }
 
 /// A password whose field becomes a text field, and a card number in the open: masked in text and in pixels.
@@ -361,7 +471,7 @@ fn a_number_is_never_given_to_another_node() {
 }
 
 #[test]
-#[ignore = "fails: open_tab gave no answer within 30 s when last tried, on a machine with a load of 30; not yet looked into"]
+#[ignore = "answered within 10 s on an idle machine alone: one huge paragraph makes each hit-test and each accessible name search through all of it"]
 fn a_page_of_twenty_thousand_nodes_is_answered_within_bounds() {
     let mut room = Room::new();
     let tab = room.open(
@@ -376,12 +486,63 @@ fn a_page_of_twenty_thousand_nodes_is_answered_within_bounds() {
     let (seen, _) = room.picture(&tab);
     let took = began.elapsed();
     println!("a page of 20,000 nodes: {took:?}");
+    let b = Instant::now();
+    let _ = room.look(&tab);
+    println!("again without picture {:?}", b.elapsed());
     assert!(took.as_secs() < 10, "{took:?}");
     assert!(seen.says("Large"));
     let marks = seen.server["marks"].as_u64().unwrap();
     assert!((1..=250).contains(&marks), "{marks}");
     let bytes: usize = seen.lines.iter().map(String::len).sum();
     assert!(bytes <= 24 * 1024, "{bytes}");
+    assert!(false, "TMP {:?}", seen.server);
     let left_out: &Value = &seen.server["not_shown"]["left_out"];
     assert!(left_out.as_u64() > Some(0), "{}", seen.server);
+}
+
+/// Typed text is in the journal by its length alone, or in full where the profile says so; a sensitive field's never.
+#[test]
+fn typed_text_is_kept_in_full_only_where_the_profile_asks() {
+    for full in [false, true] {
+        let mut room = Room::edited(&|text| {
+            let how = if full { "full" } else { "length" };
+            text.replacen(
+                "typed_text = \"length\"",
+                &format!("typed_text = \"{how}\""),
+                1,
+            )
+        });
+        let seen = room.show(
+            "/",
+            "<p><label>Town <input></label><p><label>Code word <input type=password></label><p><label>Card <input autocomplete=cc-number></label><p><label>Note <input></label>",
+        );
+        for (field, text) in [
+            ("\"Town\"", "planted-town"),
+            ("\"Code word\"", "planted-secret"),
+            ("\"Card\"", "planted-card"),
+            ("\"Note\"", "planted-note 4111 1111 1111 1111"),
+        ] {
+            room.fill(&seen, field, text).server();
+        }
+        let passphrase = room.home.passphrase_file();
+        let passphrase = passphrase.to_str().unwrap();
+        let arguments = ["audit", "list", "--json", "--passphrase-file", passphrase];
+        let journal = room.home.run_well(&arguments);
+        assert!(journal.contains("\"payload\""), "{journal}");
+        assert_eq!(
+            journal.contains("\"text\":\"planted-town\""),
+            full,
+            "{journal}"
+        );
+        let masked = journal.replace("\\u2022", "•");
+        assert_eq!(
+            masked.contains("\"text\":\"planted-note ••••••••\""),
+            full,
+            "{journal}"
+        );
+        assert_eq!(journal.contains("planted-town"), full, "{journal}");
+        for never in ["planted-secret", "planted-card", "4111"] {
+            assert!(!journal.contains(never), "{never} in {journal}");
+        }
+    }
 }

@@ -139,12 +139,15 @@ fn what_is_typed_is_in_no_record() {
         intent: _,
     } = CallRecord::of(&Action::Click(named));
     assert_eq!(payload, None);
+    // The text of a fill is set by `line` alone, where the profile asks for it and the field is not sensitive.
     let PayloadRecord {
         length: _,
         class: _,
+        text: _,
     } = PayloadRecord {
         length: 0,
         class: String::new(),
+        text: None,
     };
 }
 

@@ -18,7 +18,6 @@ pub(crate) const EVIL: &str = "evil.test";
 pub(crate) struct Room {
     pub(crate) client: Client,
     pub(crate) browser: Browser,
-    #[expect(dead_code, reason = "it is removed on drop")]
     pub(crate) home: Home,
     pub(crate) site: Site,
 }
@@ -41,20 +40,25 @@ impl Room {
 
     /// The same with more arguments for the browser.
     pub(crate) fn with(arguments: &[&str]) -> Self {
-        Self::build(None, arguments)
+        Self::build(None, arguments, &|text| text)
+    }
+
+    /// The same with the operator's profile changed by hand.
+    pub(crate) fn edited(edit: &dyn Fn(String) -> String) -> Self {
+        Self::build(None, &[], edit)
     }
 
     /// The same with the browser on a display; the server has none.
     pub(crate) fn on(display: &str) -> Self {
-        Self::build(Some(display), &[])
+        Self::build(Some(display), &[], &|text| text)
     }
 
-    fn build(display: Option<&str>, arguments: &[&str]) -> Self {
+    fn build(display: Option<&str>, arguments: &[&str], edit: &dyn Fn(String) -> String) -> Self {
         let site = Site::start();
         let home = Home::for_sites(&[site.origin(SHOP), site.origin(BANK)]);
         home.edit_profile(|text| {
             let limits = "[limits]\nactions_per_second = 20\nactions_per_session = 5000\nnavigations_per_session = 2000\nopen_tabs = 32\n";
-            text.replacen("[limits]\n", limits, 1)
+            edit(text.replacen("[limits]\n", limits, 1))
         });
         let browser = Browser::start(&home.browser_profile(), display, arguments);
         let client = home.connect();
