@@ -486,16 +486,12 @@ fn a_page_of_twenty_thousand_nodes_is_answered_within_bounds() {
     let (seen, _) = room.picture(&tab);
     let took = began.elapsed();
     println!("a page of 20,000 nodes: {took:?}");
-    let b = Instant::now();
-    let _ = room.look(&tab);
-    println!("again without picture {:?}", b.elapsed());
     assert!(took.as_secs() < 10, "{took:?}");
     assert!(seen.says("Large"));
     let marks = seen.server["marks"].as_u64().unwrap();
     assert!((1..=250).contains(&marks), "{marks}");
     let bytes: usize = seen.lines.iter().map(String::len).sum();
     assert!(bytes <= 24 * 1024, "{bytes}");
-    assert!(false, "TMP {:?}", seen.server);
     let left_out: &Value = &seen.server["not_shown"]["left_out"];
     assert!(left_out.as_u64() > Some(0), "{}", seen.server);
 }
