@@ -471,7 +471,7 @@ fn a_number_is_never_given_to_another_node() {
 }
 
 #[test]
-#[ignore = "answered within 10 s on an idle machine alone: one huge paragraph makes each hit-test and each accessible name search through all of it"]
+#[ignore = "not seen to pass, with a load of 5 to 15 on two cores; one huge paragraph makes each hit-test and each accessible name search through all of it"]
 fn a_page_of_twenty_thousand_nodes_is_answered_within_bounds() {
     let mut room = Room::new();
     let tab = room.open(
