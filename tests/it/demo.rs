@@ -239,7 +239,6 @@ impl Walk {
 }
 
 #[test]
-#[ignore = "not seen to pass yet: the walk is not run to its end"]
 fn the_story_of_the_demo() {
     let mut walk = Walk::begin();
     walk.up_to_payment("4111 1111 1111 1111", "123");
@@ -313,17 +312,16 @@ const PASSWORD: &str = "Canary-in-the-coal-mine!";
 const ONE_TIME: &str = "Q7-XK4";
 
 #[test]
-#[ignore = "not seen to pass yet: the walk is not run to its end"]
 fn nothing_secret_that_is_typed_in_the_demo_leaves_the_server() {
     let mut walk = Walk::begin();
     walk.up_to_payment(CARD, SECURITY_CODE);
     let card_form = walk.pictures.last().unwrap().1.clone();
-    assert!(
-        walk.marked("textbox \"Name on card\"")
-            .1
-            .contains("Anna Berger")
-    );
-    for field in ["Card number", "Security code"] {
+    for field in [
+        "Name on card",
+        "Card number",
+        "Expiry (MM/YY)",
+        "Security code",
+    ] {
         let (_, rest) = walk.marked(&format!("textbox \"{field}\""));
         assert!(rest.starts_with(" = masked"), "{field}{rest}");
     }
