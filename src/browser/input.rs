@@ -26,8 +26,6 @@ methods! {
         Mouse = "Input.dispatchMouseEvent" { r#type: &'static str, x: f64, y: f64, button: &'static str, buttons: u8, click_count: u8 }
         /// A key.
         Key = "Input.dispatchKeyEvent" { r#type: &'static str, key: &'a str, code: &'a str, text: Option<&'a str>, windows_virtual_key_code: u16, modifiers: u8 }
-        /// Text as an input method commits it.
-        InsertText = "Input.insertText" { text: &'a str }
         /// The focus.
         Focus = "DOM.focus" { object_id: &'a str }
         /// To an address.
@@ -98,6 +96,20 @@ pub struct Held {
     /// What it holds, unless it is sensitive.
     #[serde(default)]
     pub value: Option<String>,
+}
+
+/// What came of entering text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Entered {
+    /// It went into the element.
+    Entered,
+    /// The page cancelled the entry when told of it: it refused the text, or entered it by itself.
+    Taken,
+    /// The element had not the focus; nothing was entered.
+    Lost,
+    /// The page was told of the text, and moved the focus or the caret away before it was entered; nothing was entered.
+    Stolen,
 }
 
 /// Whether options can be chosen, and which there are.
@@ -332,22 +344,24 @@ impl Page {
             .await
     }
 
-    /// Selects what a field holds; false where the focus is elsewhere.
+    /// Enters text into an element that has the focus, in place of everything it holds or of what is selected there.
+    /// Look and entry are one step: nothing of the page runs between them, and no other element can get the text.
     ///
     /// # Errors
-    /// Where the tab or the node is gone.
-    pub async fn select_all(&self, handle: &Handle) -> Result<bool, Refusal> {
+    /// Where the tab or the node is gone or silent; the effect is then not known.
+    pub async fn enter(
+        &self,
+        handle: &Handle,
+        text: &str,
+        everything: bool,
+    ) -> Result<Entered, Refusal> {
         let world = self.world()?;
-        self.value(&world, script::SELECT_ALL, Some(handle), Vec::new())
+        let arguments = vec![
+            Argument::Value(json!(text)),
+            Argument::Value(json!(everything)),
+        ];
+        self.value(&world, script::ENTER, Some(handle), arguments)
             .await
-    }
-
-    /// Commits text into what has the focus.
-    ///
-    /// # Errors
-    /// Where the tab is gone or silent.
-    pub async fn insert(&self, text: &str) -> Result<(), Refusal> {
-        self.act(&Act::InsertText { text }).await.map(drop)
     }
 
     /// Presses and releases a key with its modifiers.

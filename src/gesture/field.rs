@@ -1,7 +1,7 @@
 //! Fields: filled and read back, options chosen, keys pressed; always on what has the focus and nowhere else (security D7).
 
 use super::perform::{End, FieldAfter, Hand, Settles, pieces};
-use crate::browser::input::{Armed, Held, is_set_not_typed};
+use crate::browser::input::{Armed, Entered, Held, is_set_not_typed};
 use crate::browser::probe::Handle;
 use crate::browser::targets::Landed;
 use crate::domain::action::Typed;
@@ -65,22 +65,14 @@ async fn type_into(hand: &Hand<'_>, handle: &Handle, text: &Typed) -> Result<(),
     if !hand.page.focus(handle).await.map_err(before)? {
         return Err(before(Code::FocusLost.into()));
     }
-    if !hand.page.select_all(handle).await.map_err(before)? {
-        return Err(before(Code::FocusLost.into()));
-    }
-    if text.expose().is_empty() {
-        let erase = Chord::parse("Delete").map_err(|_| before(Code::Internal.into()))?;
-        return hand.page.press_key(&erase).await.map_err(after);
-    }
     for (i, piece) in pieces(text).iter().enumerate() {
-        let halted = |refusal| Halted {
-            refusal,
-            typed: i > 0,
-        };
-        if !hand.page.has_focus(handle).await.map_err(halted)? {
-            return Err(halted(Code::FocusLost.into()));
+        let first = i == 0;
+        let entered = hand.page.enter(handle, piece, first).await.map_err(after)?;
+        match entered {
+            Entered::Entered | Entered::Taken => {}
+            Entered::Lost if first => return Err(before(Code::FocusLost.into())),
+            Entered::Lost | Entered::Stolen => return Err(after(Code::FocusLost.into())),
         }
-        hand.page.insert(piece).await.map_err(after)?;
     }
     Ok(())
 }
@@ -160,7 +152,9 @@ pub(super) async fn press(hand: &Hand<'_>, chord: &Chord) -> Result<End, Refusal
             typed: true,
         }) => Ok(End::unknown(refusal)),
         Ok(()) if landed => Ok(End::done()),
-        Ok(()) if report.passed.is_empty() => Err(Code::FocusLost.into()),
+        Ok(()) if report.passed.is_empty() && report.blocked > 0 => Err(Code::FocusLost.into()),
+        // No guard saw it: it went to a frame that has none.
+        Ok(()) if report.passed.is_empty() => Ok(End::unknown(Code::FocusLost.into())),
         // The key went to the element, and then something else was about to be pressed by it.
         Ok(()) => Ok(End::unknown(Code::Misdirected.into())),
     }

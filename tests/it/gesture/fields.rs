@@ -122,10 +122,8 @@ fn a_stolen_focus_gets_nothing() {
     ]);
 }
 
-/// The same where the page moves the focus while the text is being inserted: the browser then inserts it elsewhere on
-/// the page (security D7, not met yet; the reply says that the focus was lost).
+/// The same where the page moves the focus while the text is being entered.
 #[test]
-#[ignore = "not met yet: text committed while the page moves the focus lands in the page's other field"]
 fn a_focus_stolen_in_mid_insertion_gets_nothing() {
     nothing_reaches_the_other_field(&[
         format!("onbeforeinput=\"{THEFT}\""),
