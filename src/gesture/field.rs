@@ -25,13 +25,10 @@ pub(super) async fn fill(hand: &Hand<'_>, text: &Typed) -> Result<End, Refusal> 
         .page
         .arm(hand.facts.key(), &handle, Some("key"))
         .await?;
-    armed.pressing();
     let typed = type_into(hand, &handle, text).await;
-    let stopped = armed.report_now().await.blocked > 0;
-    close(&mut armed, typed.is_ok() && !stopped).await;
+    close(&mut armed, typed.is_ok()).await;
     match typed {
-        Ok(()) if !stopped => {}
-        Ok(()) => return Ok(End::unknown(Code::FocusLost.into())),
+        Ok(()) => {}
         Err(Halted {
             refusal,
             typed: true,
@@ -139,8 +136,10 @@ pub(super) async fn press(hand: &Hand<'_>, chord: &Chord) -> Result<End, Refusal
         .await?;
     armed.pressing();
     let pressed = key(hand, &handle, chord).await;
-    let report = armed.report("keydown").await;
-    let landed = pressed.is_ok() && report.blocked == 0 && report.saw("keydown");
+    let report = armed.report_to("keyup").await;
+    // Where a key moves the focus, as Tab does, it comes up elsewhere: that is stopped, and nothing went astray.
+    let astray = report.stopped.iter().any(|event| event != "keyup");
+    let landed = pressed.is_ok() && !astray && report.saw("keydown");
     close(&mut armed, landed).await;
     match pressed {
         Err(Halted {
@@ -152,7 +151,9 @@ pub(super) async fn press(hand: &Hand<'_>, chord: &Chord) -> Result<End, Refusal
             typed: true,
         }) => Ok(End::unknown(refusal)),
         Ok(()) if landed => Ok(End::done()),
-        Ok(()) if report.passed.is_empty() && report.blocked > 0 => Err(Code::FocusLost.into()),
+        Ok(()) if report.passed.is_empty() && !report.stopped.is_empty() => {
+            Err(Code::FocusLost.into())
+        }
         // No guard saw it: it went to a frame that has none.
         Ok(()) if report.passed.is_empty() => Ok(End::unknown(Code::FocusLost.into())),
         // The key went to the element, and then something else was about to be pressed by it.
