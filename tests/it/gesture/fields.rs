@@ -365,21 +365,20 @@ fn a_page_that_writes_by_itself_is_told_first() {
 fn a_key_writes_and_erases_nothing_elsewhere() {
     let mut room = Room::new();
     room.site.page(&format!("{BANK}/listens"), LISTENS);
+    let all = ["keydown", "keypress", "beforeinput", "textInput"];
     let targets = [
-        ("note", "\"Note\""),
-        ("free", "textbox \"Free\""),
-        ("within", "\"Within\""),
+        ("note", "\"Note\"", &all[..3]),
+        ("free", "textbox \"Free\"", &all[..]),
+        ("within", "\"Within\"", &all[2..3]),
     ];
-    for (on, label) in targets {
+    for (on, label, events) in targets {
         let mut landed = 0;
-        for (key, events) in [
-            (
-                "x",
-                &["keydown", "keypress", "beforeinput", "textInput"][..],
-            ),
-            ("Backspace", &["keydown", "beforeinput"]),
-        ] {
+        for key in ["x", "Backspace"] {
             for event in events {
+                // Backspace makes neither of these.
+                if key == "Backspace" && ["keypress", "textInput"].contains(event) {
+                    continue;
+                }
                 let seen = room.show(
                     &format!("/{on}-{key}-{event}"),
                     &format!(
@@ -424,13 +423,14 @@ fn a_key_that_falls_into_a_frame_without_scripts_is_said_to_be_possible() {
         &format!(
             "<p><label>Note <input id=note value=before></label>
             <div id=free contenteditable role=textbox aria-label=Free>before</div>{TELL}{ELSEWHERE}<script>
-            let n = 0;
-            setInterval(() => n++ % 2 ? inner('mute').focus() : note.focus(), 1);
+            const c = new MessageChannel(); let n = 0;
+            c.port1.onmessage = () => {{ if (n++ % 2) inner('mute').focus(); else note.focus(); c.port2.postMessage(0) }};
+            onload = () => c.port2.postMessage(0);
             </script>"
         ),
     );
     let (mut done, mut possible, mut nothing) = (0, 0, 0);
-    for _ in 0..15 {
+    for _ in 0..12 {
         let reply = room.press(&seen, "\"Note\"", "x");
         if !reply.is_refusal() {
             done += 1;
