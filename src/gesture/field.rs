@@ -134,22 +134,22 @@ pub(super) async fn press(hand: &Hand<'_>, chord: &Chord) -> Result<End, Refusal
         .page
         .arm(hand.facts.key(), &handle, Some(pressing))
         .await?;
-    armed.pressing();
-    let pressed = key(hand, &handle, chord).await;
+    let pressed = key(hand, &handle, chord, &mut armed).await;
+    if let Err(Halted {
+        refusal,
+        typed: false,
+    }) = pressed
+    {
+        close(&mut armed, false).await;
+        return Err(refusal);
+    }
     let report = armed.report_to("keyup").await;
     // Where a key moves the focus, as Tab does, it comes up elsewhere: that is stopped, and nothing went astray.
     let astray = report.stopped.iter().any(|event| event != "keyup");
     let landed = pressed.is_ok() && !astray && report.saw("keydown");
     close(&mut armed, landed).await;
     match pressed {
-        Err(Halted {
-            refusal,
-            typed: false,
-        }) => Err(refusal),
-        Err(Halted {
-            refusal,
-            typed: true,
-        }) => Ok(End::unknown(refusal)),
+        Err(Halted { refusal, .. }) => Ok(End::unknown(refusal)),
         Ok(()) if landed => Ok(End::done()),
         Ok(()) if report.passed.is_empty() && !report.stopped.is_empty() => {
             Err(Code::FocusLost.into())
@@ -161,7 +161,12 @@ pub(super) async fn press(hand: &Hand<'_>, chord: &Chord) -> Result<End, Refusal
     }
 }
 
-async fn key(hand: &Hand<'_>, handle: &Handle, chord: &Chord) -> Result<(), Halted> {
+async fn key(
+    hand: &Hand<'_>,
+    handle: &Handle,
+    chord: &Chord,
+    armed: &mut Armed<'_>,
+) -> Result<(), Halted> {
     let before = |refusal| Halted {
         refusal,
         typed: false,
@@ -170,6 +175,7 @@ async fn key(hand: &Hand<'_>, handle: &Handle, chord: &Chord) -> Result<(), Halt
         return Err(before(Code::FocusLost.into()));
     }
     hand.not_cancelled().map_err(before)?;
+    armed.pressing();
     hand.page.press_key(chord).await.map_err(|refusal| Halted {
         refusal,
         typed: true,

@@ -430,7 +430,7 @@ fn a_key_that_falls_into_a_frame_without_scripts_is_said_to_be_possible() {
         ),
     );
     let (mut done, mut possible, mut nothing) = (0, 0, 0);
-    for _ in 0..12 {
+    for _ in 0..8 {
         let reply = room.press(&seen, "\"Note\"", "x");
         if !reply.is_refusal() {
             done += 1;
