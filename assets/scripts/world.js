@@ -47,6 +47,8 @@
   const scrollerOf = getter(Document.prototype, 'scrollingElement');
   const readiness = getter(Document.prototype, 'readyState');
   const newRange = method(Document.prototype, 'createRange');
+  const command = method(Document.prototype, 'execCommand');
+  const dispatch = method(EventTarget.prototype, 'dispatchEvent');
   const docQueryAll = method(Document.prototype, 'querySelectorAll');
   const docFromPoint = method(Document.prototype, 'elementFromPoint');
   const docStack = method(Document.prototype, 'elementsFromPoint');
@@ -1012,46 +1014,43 @@
   // ---- the guard: while armed, a trusted event whose path lacks the target is stopped -----------------------------------
   // What it sees is told through a binding of this world, as it happens: once a navigation has begun, nothing can be asked
   // of the page any more.
-  const guard = { armed: false, nonce: '', allowed: [], inner: [], roots: [], inflight: null };
+  const guard = { armed: false, nonce: '', target: null, allowed: [], inner: [], roots: [] };
   const tell = (passed, type) => globalThis.countersignReport(JSON.stringify({ nonce: guard.nonce, passed, type }));
-  const GUARDED = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu', 'touchstart', 'touchend', 'keydown', 'keypress', 'keyup', 'beforeinput', 'focusout', 'input', 'change', 'submit', 'dragstart', 'drop'];
-  const QUIET = new Set(['input', 'change', 'submit']); // follow from an event that was let pass; watched, not stopped
+  const GUARDED = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu', 'touchstart', 'touchend', 'keydown', 'keypress', 'keyup', 'beforeinput', 'textInput', 'dragstart', 'drop'];
+  const halt = (event) => {
+    stop(event);
+    prevent(event);
+    tell(false, event.type);
+  };
   const onEvent = (event) => {
     if (!event.isTrusted || !guard.armed) return;
     const path = composedPath(event);
-    // A page that moves the focus while text is about to be inserted would have it inserted elsewhere: the insertion is cancelled.
-    if (event.type === 'focusout') {
-      if (guard.inflight !== null && guard.allowed.some((node) => path.includes(node))) {
-        prevent(guard.inflight);
-        guard.inflight = null;
-        tell(false, event.type);
+    if (!guard.allowed.some((node) => path.includes(node))) {
+      halt(event);
+      return;
+    }
+    if ((event.type === 'beforeinput' || event.type === 'textInput') && !event.defaultPrevented) {
+      // What a key enters or erases goes to what has the focus once every handler has run, whatever path the event had.
+      // So the page's handlers get a copy first, and the event itself ends here: nothing runs between look and entry.
+      const wanted = event.type === 'textInput' || offered(guard.target, event.inputType, event.data, event.dataTransfer, event.getTargetRanges());
+      if (!hasFocus(guard.target)) {
+        halt(event);
+        return;
       }
-      return;
+      stop(event);
+      if (!wanted) prevent(event);
     }
-    if (event.type === 'input') guard.inflight = null;
-    if (QUIET.has(event.type)) return;
-    if (guard.allowed.some((node) => path.includes(node))) {
-      if (event.type === 'beforeinput') guard.inflight = event;
-      tell(true, event.type);
-      return;
-    }
-    stop(event);
-    prevent(event);
-    tell(false, event.type);
+    tell(true, event.type);
   };
   // Inside a closed root the window sees only the host; a listener on the root itself sees the target.
   const onClosed = (event) => {
-    if (!event.isTrusted || !guard.armed || QUIET.has(event.type) || event.type === 'focusout') return;
+    if (!event.isTrusted || !guard.armed) return;
     if (guard.inner.some((node) => composedPath(event).includes(node))) return;
-    stop(event);
-    prevent(event);
-    tell(false, event.type);
+    halt(event);
   };
+  // Added again only where it is gone: as the first listener of all it runs before any of the page's.
   const install = () => {
-    for (const type of GUARDED) {
-      window.removeEventListener(type, onEvent, { capture: true });
-      window.addEventListener(type, onEvent, { capture: true, passive: false });
-    }
+    for (const type of GUARDED) window.addEventListener(type, onEvent, { capture: true, passive: false });
   };
   install();
   // Arms the guard and proves that listeners run in this frame: the event's name is a nonce that no page knows.
@@ -1059,6 +1058,7 @@
     disarm();
     install();
     guard.nonce = nonce;
+    guard.target = target;
     guard.inner = [];
     guard.allowed = [];
     if (target) {
@@ -1088,7 +1088,7 @@
   };
   const disarm = () => {
     guard.armed = false;
-    guard.inflight = null;
+    guard.target = null;
     for (const root of guard.roots) for (const type of GUARDED) root.removeEventListener(type, onClosed, { capture: true });
     guard.roots = [];
     guard.allowed = [];
@@ -1119,13 +1119,31 @@
     if (isHtml(el, HTMLInputElement) || isHtml(el, HTMLTextAreaElement)) {
       method(isHtml(el, HTMLInputElement) ? HTMLInputElement.prototype : HTMLTextAreaElement.prototype, 'select')(el);
     } else {
-      const view = viewOf(ownerDocument(el)), range = ownerDocument(el).createRange();
+      const doc = ownerDocument(el), range = newRange(doc), selection = viewOf(doc).getSelection();
       range.selectNodeContents(el);
-      const selection = view.getSelection();
       selection.removeAllRanges();
       selection.addRange(range);
     }
-    return hasFocus(el);
+  };
+  const selected = (el) => {
+    const selection = viewOf(ownerDocument(el)).getSelection();
+    const range = selection.rangeCount > 0 ? selection.getRangeAt(0) : null;
+    return range !== null && contains(el, range.startContainer) && contains(el, range.endContainer) ? [new StaticRange(range)] : [];
+  };
+  // Tells the page what is about to be entered, for editors that keep a model of their own. True unless the page cancels.
+  const offered = (el, inputType, data, dataTransfer, targetRanges) =>
+    dispatch(el, new InputEvent('beforeinput', { bubbles: true, composed: true, cancelable: true, inputType, data, dataTransfer, targetRanges }));
+  // Enters text in place of what is selected, or of everything. The look at the focus and the entry are one turn of the
+  // page's thread: the command queues its events until it is done, so no script of the page runs between the two.
+  const enter = (el, text, everything) => {
+    if (!hasFocus(el)) return 'lost';
+    if (everything) selectAll(el);
+    const erases = text === '';
+    const wanted = offered(el, erases ? 'deleteContentBackward' : 'insertText', erases ? null : text, null, selected(el));
+    if (!hasFocus(el)) return 'stolen';
+    if (!wanted) return 'taken';
+    const done = command(ownerDocument(el), erases ? 'delete' : 'insertText', false, text);
+    return done || erases ? 'entered' : 'stolen';
   };
   // Whether the field holds exactly this text now; the text itself need not come back.
   const holds = (el, wanted) => {
@@ -1136,8 +1154,8 @@
   };
   const setter = (proto, name) => Object.getOwnPropertyDescriptor(proto, name).set;
   const fire = (el) => {
-    el.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
-    el.dispatchEvent(new Event('change', { bubbles: true }));
+    dispatch(el, new Event('input', { bubbles: true, composed: true }));
+    dispatch(el, new Event('change', { bubbles: true }));
   };
   // Date, time, colour and range fields have no text to type into: their value is set and said as typing says it.
   const setValue = (el, value) => {
@@ -1206,6 +1224,6 @@
     observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   });
 
-  const api = { walk, geometry, lookedAt, bySerial, frameOwner, facts, focusedElement, hasFocus, point, cover, frames2, arm, disarm, into, scroll, scrollPage, selectAll, holds, setValue, canChoose, select, changed, rest, serial };
+  const api = { walk, geometry, lookedAt, bySerial, frameOwner, facts, focusedElement, hasFocus, point, cover, frames2, arm, disarm, into, scroll, scrollPage, enter, holds, setValue, canChoose, select, changed, rest, serial };
   Object.defineProperty(globalThis, 'countersign', { value: Object.freeze(api), writable: false, configurable: false, enumerable: false });
 })();

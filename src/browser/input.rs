@@ -10,7 +10,7 @@ use super::Browser;
 use super::methods::{Method, Observe, Protect, methods};
 use super::probe::{ControlState, ElementKey, Handle, Page, Step};
 use super::script::{self, Argument};
-use super::targets::{Landed, World};
+use super::targets::{Landed, Watched, World};
 use super::wire::{CALL, WireError};
 use crate::domain::action::Direction;
 use crate::domain::key::{Chord, Key, Modifier};
@@ -26,8 +26,6 @@ methods! {
         Mouse = "Input.dispatchMouseEvent" { r#type: &'static str, x: f64, y: f64, button: &'static str, buttons: u8, click_count: u8 }
         /// A key.
         Key = "Input.dispatchKeyEvent" { r#type: &'static str, key: &'a str, code: &'a str, text: Option<&'a str>, windows_virtual_key_code: u16, modifiers: u8 }
-        /// Text as an input method commits it.
-        InsertText = "Input.insertText" { text: &'a str }
         /// The focus.
         Focus = "DOM.focus" { object_id: &'a str }
         /// To an address.
@@ -63,8 +61,8 @@ pub enum Hit {
 /// What the guards of all frames saw.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GuardReport {
-    /// Events that were stopped because their path lacked the target.
-    pub blocked: u64,
+    /// Events that were stopped because they were not the target's, by name.
+    pub stopped: Vec<String>,
     /// Events that reached the target, by name.
     pub passed: Vec<String>,
 }
@@ -74,6 +72,20 @@ impl GuardReport {
     #[must_use]
     pub fn saw(&self, event: &str) -> bool {
         self.passed.iter().any(|passed| passed == event)
+    }
+
+    /// Whether this event was stopped.
+    fn halted(&self, event: &str) -> bool {
+        self.stopped.iter().any(|stopped| stopped == event)
+    }
+
+    /// Whether a guard saw where the press or the key went, be it to the target or not. Where none did, it went to a
+    /// frame without a guard.
+    fn knows(&self) -> bool {
+        let begins = ["pointerdown", "mousedown", "keydown"];
+        begins
+            .iter()
+            .any(|event| self.saw(event) || self.halted(event))
     }
 }
 
@@ -98,6 +110,20 @@ pub struct Held {
     /// What it holds, unless it is sensitive.
     #[serde(default)]
     pub value: Option<String>,
+}
+
+/// What came of entering text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Entered {
+    /// It went into the element.
+    Entered,
+    /// The page cancelled the entry when told of it: it refused the text, or entered it by itself.
+    Taken,
+    /// The element had not the focus; nothing was entered.
+    Lost,
+    /// The page was told of the text, and moved the focus or the caret away before it was entered; nothing was entered.
+    Stolen,
 }
 
 /// Whether options can be chosen, and which there are.
@@ -332,22 +358,24 @@ impl Page {
             .await
     }
 
-    /// Selects what a field holds; false where the focus is elsewhere.
+    /// Enters text into an element that has the focus, in place of everything it holds or of what is selected there.
+    /// Look and entry are one step: nothing of the page runs between them, and no other element can get the text.
     ///
     /// # Errors
-    /// Where the tab or the node is gone.
-    pub async fn select_all(&self, handle: &Handle) -> Result<bool, Refusal> {
+    /// Where the tab or the node is gone or silent; the effect is then not known.
+    pub async fn enter(
+        &self,
+        handle: &Handle,
+        text: &str,
+        everything: bool,
+    ) -> Result<Entered, Refusal> {
         let world = self.world()?;
-        self.value(&world, script::SELECT_ALL, Some(handle), Vec::new())
+        let arguments = vec![
+            Argument::Value(json!(text)),
+            Argument::Value(json!(everything)),
+        ];
+        self.value(&world, script::ENTER, Some(handle), arguments)
             .await
-    }
-
-    /// Commits text into what has the focus.
-    ///
-    /// # Errors
-    /// Where the tab is gone or silent.
-    pub async fn insert(&self, text: &str) -> Result<(), Refusal> {
-        self.act(&Act::InsertText { text }).await.map(drop)
     }
 
     /// Presses and releases a key with its modifiers.
@@ -568,7 +596,7 @@ impl Page {
 /// How long after an event was dispatched the guards may take to tell of it.
 const TELLING: Duration = Duration::from_secs(1);
 
-/// How long after a press went astray what it asks for is still held.
+/// How long after a press that no guard saw what it asks for is still held.
 const STRAGGLING: Duration = Duration::from_millis(1_500);
 
 impl Armed<'_> {
@@ -579,27 +607,34 @@ impl Armed<'_> {
 
     /// What all guards have told, once one of them let this event pass or stopped anything.
     pub async fn report(&self, event: &str) -> GuardReport {
-        let watched = self.page.hub.told(self.page.tab, event, TELLING).await;
-        GuardReport {
-            blocked: watched.blocked,
-            passed: watched.passed,
-        }
+        self.told(TELLING, |told| !told.stopped.is_empty() || told.saw(event))
+            .await
     }
 
-    /// What all guards have told so far.
-    pub async fn report_now(&self) -> GuardReport {
-        let watched = self.page.hub.told(self.page.tab, "", Duration::ZERO).await;
-        GuardReport {
-            blocked: watched.blocked,
-            passed: watched.passed,
-        }
+    /// What all guards have told, once one of them let this event pass or stopped it: what came before it is told then.
+    pub async fn report_to(&self, event: &str) -> GuardReport {
+        self.told(TELLING, |told| told.saw(event) || told.halted(event))
+            .await
+    }
+
+    async fn told(&self, within: Duration, enough: impl Fn(&GuardReport) -> bool) -> GuardReport {
+        let report = |watched: &Watched| GuardReport {
+            stopped: watched.stopped.clone(),
+            passed: watched.passed.clone(),
+        };
+        let (hub, tab) = (&self.page.hub, self.page.tab);
+        let watched = hub.told(tab, within, |watched| enough(&report(watched)));
+        report(&watched.await)
     }
 
     /// Lets held documents go on to the site check, or refuses them, and puts the guards to rest. What was let go on may
     /// end the document, and nothing can be asked of it until then: the guards are not waited for.
     pub async fn finish(&mut self, landed: Landed) {
         let page = self.page.clone();
-        if self.pressed && landed == Landed::Astray {
+        if self.pressed
+            && landed == Landed::Astray
+            && !self.told(Duration::ZERO, |_| true).await.knows()
+        {
             // The first may be somebody else's; one more is waited for.
             page.hub.stragglers(page.tab, STRAGGLING).await;
             page.hub.stragglers(page.tab, STRAGGLING / 4).await;

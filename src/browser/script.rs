@@ -70,8 +70,8 @@ scripts! {
     SCROLL = "function(dx, dy) { return countersign.scroll(this, dx, dy); }";
     /// Scroll the page.
     SCROLL_PAGE = "function(dx, dy) { return countersign.scrollPage(dx, dy); }";
-    /// Select what a field holds.
-    SELECT_ALL = "function() { return countersign.selectAll(this); }";
+    /// Enter text into what has the focus, if it has it.
+    ENTER = "function(text, everything) { return countersign.enter(this, text, everything); }";
     /// Whether a field holds this text.
     HOLDS = "function(text) { return countersign.holds(this, text); }";
     /// Set a field that cannot be typed into.

@@ -96,8 +96,8 @@ struct Tab {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::browser) struct Watched {
     nonce: String,
-    /// How many events were stopped because their path lacked the target.
-    pub(in crate::browser) blocked: u64,
+    /// Events that were stopped because they were not the target's, by name.
+    pub(in crate::browser) stopped: Vec<String>,
     /// Events that reached the target.
     pub(in crate::browser) passed: Vec<String>,
 }
@@ -353,12 +353,12 @@ impl Hub {
         }
     }
 
-    /// What the guards told, as soon as one let this event pass or stopped anything, or the time is up.
+    /// What the guards told, as soon as it is enough, or the time is up.
     pub(in crate::browser) async fn told(
         &self,
         id: TabId,
-        event: &str,
         within: Duration,
+        enough: impl Fn(&Watched) -> bool,
     ) -> Watched {
         let seen = self.wait_for(within, |state| {
             let watched = state
@@ -366,8 +366,7 @@ impl Hub {
                 .get(&id)
                 .map(|tab| tab.watched.clone())
                 .unwrap_or_default();
-            (watched.blocked > 0 || watched.passed.iter().any(|passed| passed == event))
-                .then_some(watched)
+            enough(&watched).then_some(watched)
         });
         match seen.await {
             Some(watched) => watched,
@@ -895,7 +894,7 @@ impl Hub {
                     if told.passed {
                         tab.watched.passed.push(told.r#type);
                     } else {
-                        tab.watched.blocked += 1;
+                        tab.watched.stopped.push(told.r#type);
                     }
                 }
             }

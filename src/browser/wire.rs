@@ -323,3 +323,106 @@ fn take(text: &str, waiting: &Waiting, events: &mpsc::Sender<Event>) -> bool {
         Err(_) => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Values as a browser's messages hold them, and as they never should.
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            "[a-zA-Z.\"\\\\\u{0}-\u{7f}]{0,12}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 24, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                proptest::collection::hash_map(
+                    prop_oneof![
+                        Just("id".to_owned()),
+                        Just("method".to_owned()),
+                        Just("params".to_owned()),
+                        Just("result".to_owned()),
+                        Just("error".to_owned()),
+                        Just("sessionId".to_owned()),
+                        Just("message".to_owned()),
+                    ],
+                    inner,
+                    0..5
+                )
+                .prop_map(|map| map.into_iter().collect::<serde_json::Map<_, _>>().into()),
+            ]
+        })
+    }
+
+    /// One call that waits for its answer, and the channel of events.
+    struct Ends {
+        waiting: Waiting,
+        answer: oneshot::Receiver<Result<Value, String>>,
+        events: mpsc::Sender<Event>,
+        told: mpsc::Receiver<Event>,
+    }
+
+    fn ends() -> Ends {
+        let waiting = Waiting::default();
+        let (answer_in, answer) = oneshot::channel();
+        lock(&waiting).insert(7, answer_in);
+        let (events, told) = mpsc::channel(4);
+        Ends {
+            waiting,
+            answer,
+            events,
+            told,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_of_the_browser_s_breaks_the_wire(text in any::<String>()) {
+            let mut ends = ends();
+            prop_assert!(take(&text, &ends.waiting, &ends.events));
+            prop_assert!(ends.answer.try_recv().is_err());
+        }
+
+        #[test]
+        fn no_message_answers_a_call_but_its_own(message in any_json()) {
+            let mut ends = ends();
+            prop_assert!(take(&message.to_string(), &ends.waiting, &ends.events));
+            let own = message.get("id").and_then(Value::as_u64) == Some(7);
+            if ends.answer.try_recv().is_ok() {
+                prop_assert!(own);
+                prop_assert!(ends.told.try_recv().is_err(), "an answer is no event");
+            }
+        }
+    }
+
+    #[test]
+    fn an_answer_goes_to_its_call_once() {
+        let mut ends = ends();
+        assert!(take(
+            r#"{"id":7,"result":{"a":1}}"#,
+            &ends.waiting,
+            &ends.events
+        ));
+        assert_eq!(ends.answer.try_recv().unwrap(), Ok(json!({"a": 1})));
+        assert!(take(
+            r#"{"id":7,"result":{"a":2}}"#,
+            &ends.waiting,
+            &ends.events
+        ));
+        assert!(ends.told.try_recv().is_err());
+    }
+
+    #[test]
+    fn a_reader_that_is_behind_ends_the_connection() {
+        let ends = ends();
+        let event = r#"{"method":"Page.frameNavigated","params":{}}"#;
+        for _ in 0..4 {
+            assert!(take(event, &ends.waiting, &ends.events));
+        }
+        assert!(!take(event, &ends.waiting, &ends.events));
+    }
+}

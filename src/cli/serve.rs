@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use rmcp::ServiceExt as _;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::signal::unix::{SignalKind, signal};
@@ -37,6 +38,8 @@ pub struct Args {
 const WATCH: Duration = Duration::from_secs(5);
 /// How long the end may take (security P4: 2 s in all).
 const ENDING: Duration = Duration::from_millis(1_000);
+/// How long the last replies may take after that.
+const LAST_WORDS: Duration = Duration::from_millis(300);
 
 /// Where the operator's browser is looked for.
 #[must_use]
@@ -108,16 +111,23 @@ pub async fn run(places: &Places, output: Output) -> Exit {
             }
         }
     };
+    let serve = std::pin::pin!(serve.shared());
     let why = tokio::select! {
-        () = serve => Closing::EndOfInput,
+        () = serve.clone() => Closing::EndOfInput,
+        () = ends.ended.cancelled() => Closing::EndOfInput,
         _ = terminate.recv() => Closing::Signal,
         _ = tokio::signal::ctrl_c() => Closing::Signal,
     };
     beat.abort();
     watch.abort();
     session.end(why, ENDING).await;
-    // What was said is written out; a client that does not read any more is not waited for.
-    let _ = tokio::time::timeout(Duration::from_millis(200), writer).await;
+    // Whoever still reads gets the replies to what was under way. The writer ends with the library, which then drops its
+    // end of the pipe; a client that does not read any more is not waited for.
+    let _ = tokio::time::timeout(LAST_WORDS, async {
+        serve.await;
+        let _ = writer.await;
+    })
+    .await;
     Exit::Ok
 }
 

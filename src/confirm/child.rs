@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -40,9 +41,8 @@ impl Surroundings {
             .into_iter()
             .filter(|(name, value)| handed_down(name, value))
             .collect();
-        let set = |kept: &[(OsString, OsString)], name: &str| kept.iter().any(|(n, _)| n == name);
-        if !set(&kept, "DBUS_SESSION_BUS_ADDRESS") && !set(&kept, "XDG_RUNTIME_DIR") {
-            // Without a bus the libraries would start one of their own, which would outlive the window.
+        if !has_a_bus(&kept) {
+            // The libraries would start one of their own, which would outlive the window.
             kept.push(("DBUS_SESSION_BUS_ADDRESS".into(), "disabled:".into()));
         }
         kept.push(("PATH".into(), "/usr/bin:/bin".into()));
@@ -58,6 +58,16 @@ impl Surroundings {
             (name == "DISPLAY" || name == "WAYLAND_DISPLAY") && !value.is_empty()
         })
     }
+}
+
+/// True where the session has a bus: by its address, or at the usual place. A screen reader is reached over it.
+fn has_a_bus(kept: &[(OsString, OsString)]) -> bool {
+    let value = |name: &str| kept.iter().find(|(n, _)| n == name).map(|(_, value)| value);
+    value("DBUS_SESSION_BUS_ADDRESS").is_some_and(|address| !address.is_empty())
+        || value("XDG_RUNTIME_DIR").is_some_and(|folder| {
+            std::fs::metadata(Path::new(folder).join("bus"))
+                .is_ok_and(|found| found.file_type().is_socket())
+        })
 }
 
 fn handed_down(name: &OsStr, value: &OsStr) -> bool {
@@ -224,6 +234,26 @@ mod tests {
         assert!(kept.0.contains(&("PATH".into(), "/usr/bin:/bin".into())));
         assert!(kept.name_a_display());
         assert!(!Surroundings::among(pairs(&[("DISPLAY", "")])).name_a_display());
+    }
+
+    #[test]
+    fn a_bus_is_handed_down_and_never_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = folder.path().to_str().unwrap();
+        let bus = |of: &[(&str, &str)]| {
+            let kept = Surroundings::among(pairs(of)).0;
+            let found = kept
+                .into_iter()
+                .find(|(name, _)| name == "DBUS_SESSION_BUS_ADDRESS");
+            found.map(|(_, value)| value.into_string().unwrap())
+        };
+        let disabled = Some("disabled:".to_owned());
+        assert_eq!(bus(&[]), disabled);
+        assert_eq!(bus(&[("XDG_RUNTIME_DIR", runtime)]), disabled);
+        let given = ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/x");
+        assert_eq!(bus(&[given]).as_deref(), Some(given.1));
+        let _listener = std::os::unix::net::UnixListener::bind(folder.path().join("bus")).unwrap();
+        assert_eq!(bus(&[("XDG_RUNTIME_DIR", runtime)]), None);
     }
 
     fn shell(script: &str) -> Group {

@@ -36,6 +36,9 @@ use crate::reply::reply::Reply;
 use crate::snapshot::number::Numbers;
 use crate::snapshot::shelf::Shelf;
 
+/// How long an action waits for the end of the one before it.
+const TURN: Duration = Duration::from_secs(2);
+
 /// What a session is made of.
 #[derive(Debug)]
 pub struct Setting<A> {
@@ -206,14 +209,17 @@ impl<A: Ask + 'static> Session<A> {
 
     // ---- the browser ------------------------------------------------------------------------------------------------
 
-    /// One action at a time.
+    /// One action at a time. The next one waits a little for the one before it, such as a withdrawn one on its way out.
     pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit, Refusal> {
-        if self.ending.is_cancelled() {
-            return Err(Code::Stopping.into());
+        tokio::select! {
+            biased;
+            () = self.ending.cancelled() => Err(Code::Stopping.into()),
+            turn = tokio::time::timeout(TURN, Arc::clone(&self.turn).acquire_owned()) => match turn {
+                Ok(Ok(permit)) => Ok(permit),
+                Ok(Err(_)) => Err(Code::Stopping.into()),
+                Err(_) => Err(Code::ActionUnderWay.into()),
+            },
         }
-        Arc::clone(&self.turn)
-            .try_acquire_owned()
-            .map_err(|_| Code::ActionUnderWay.into())
     }
 
     /// The connection: the one that stands, or a new one after the full owner check. A new one is a new generation,

@@ -72,9 +72,10 @@ async fn guarded(
     let pressed = armed.report("mousedown").await;
     // Also where it went astray the button must come up; the guard is still armed and stops what follows from it.
     let released = hand.page.release_button(at).await;
-    if pressed.blocked > 0 || !pressed.saw("mousedown") {
+    if !pressed.stopped.is_empty() || !pressed.saw("mousedown") {
         return Ok(Pressed::Astray {
-            touched: !pressed.passed.is_empty(),
+            // A press that no guard saw went where none is, and what it did there is not known.
+            touched: !pressed.passed.is_empty() || pressed.stopped.is_empty(),
         });
     }
     crate::checkpoint::reached("released");
@@ -82,7 +83,7 @@ async fn guarded(
         return Ok(Pressed::Lost);
     }
     let whole = armed.report("click").await;
-    if whole.blocked == 0 && whole.saw("click") {
+    if whole.stopped.is_empty() && whole.saw("click") {
         return Ok(Pressed::Landed);
     }
     Ok(Pressed::Astray { touched: true })

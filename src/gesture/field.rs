@@ -1,7 +1,7 @@
 //! Fields: filled and read back, options chosen, keys pressed; always on what has the focus and nowhere else (security D7).
 
 use super::perform::{End, FieldAfter, Hand, Settles, pieces};
-use crate::browser::input::{Armed, Held, is_set_not_typed};
+use crate::browser::input::{Armed, Entered, Held, is_set_not_typed};
 use crate::browser::probe::Handle;
 use crate::browser::targets::Landed;
 use crate::domain::action::Typed;
@@ -25,13 +25,10 @@ pub(super) async fn fill(hand: &Hand<'_>, text: &Typed) -> Result<End, Refusal> 
         .page
         .arm(hand.facts.key(), &handle, Some("key"))
         .await?;
-    armed.pressing();
     let typed = type_into(hand, &handle, text).await;
-    let stopped = armed.report_now().await.blocked > 0;
-    close(&mut armed, typed.is_ok() && !stopped).await;
+    close(&mut armed, typed.is_ok()).await;
     match typed {
-        Ok(()) if !stopped => {}
-        Ok(()) => return Ok(End::unknown(Code::FocusLost.into())),
+        Ok(()) => {}
         Err(Halted {
             refusal,
             typed: true,
@@ -65,22 +62,14 @@ async fn type_into(hand: &Hand<'_>, handle: &Handle, text: &Typed) -> Result<(),
     if !hand.page.focus(handle).await.map_err(before)? {
         return Err(before(Code::FocusLost.into()));
     }
-    if !hand.page.select_all(handle).await.map_err(before)? {
-        return Err(before(Code::FocusLost.into()));
-    }
-    if text.expose().is_empty() {
-        let erase = Chord::parse("Delete").map_err(|_| before(Code::Internal.into()))?;
-        return hand.page.press_key(&erase).await.map_err(after);
-    }
     for (i, piece) in pieces(text).iter().enumerate() {
-        let halted = |refusal| Halted {
-            refusal,
-            typed: i > 0,
-        };
-        if !hand.page.has_focus(handle).await.map_err(halted)? {
-            return Err(halted(Code::FocusLost.into()));
+        let first = i == 0;
+        let entered = hand.page.enter(handle, piece, first).await.map_err(after)?;
+        match entered {
+            Entered::Entered | Entered::Taken => {}
+            Entered::Lost if first => return Err(before(Code::FocusLost.into())),
+            Entered::Lost | Entered::Stolen => return Err(after(Code::FocusLost.into())),
         }
-        hand.page.insert(piece).await.map_err(after)?;
     }
     Ok(())
 }
@@ -145,28 +134,39 @@ pub(super) async fn press(hand: &Hand<'_>, chord: &Chord) -> Result<End, Refusal
         .page
         .arm(hand.facts.key(), &handle, Some(pressing))
         .await?;
-    armed.pressing();
-    let pressed = key(hand, &handle, chord).await;
-    let report = armed.report("keydown").await;
-    let landed = pressed.is_ok() && report.blocked == 0 && report.saw("keydown");
+    let pressed = key(hand, &handle, chord, &mut armed).await;
+    if let Err(Halted {
+        refusal,
+        typed: false,
+    }) = pressed
+    {
+        close(&mut armed, false).await;
+        return Err(refusal);
+    }
+    let report = armed.report_to("keyup").await;
+    // Where a key moves the focus, as Tab does, it comes up elsewhere: that is stopped, and nothing went astray.
+    let astray = report.stopped.iter().any(|event| event != "keyup");
+    let landed = pressed.is_ok() && !astray && report.saw("keydown");
     close(&mut armed, landed).await;
     match pressed {
-        Err(Halted {
-            refusal,
-            typed: false,
-        }) => Err(refusal),
-        Err(Halted {
-            refusal,
-            typed: true,
-        }) => Ok(End::unknown(refusal)),
+        Err(Halted { refusal, .. }) => Ok(End::unknown(refusal)),
         Ok(()) if landed => Ok(End::done()),
-        Ok(()) if report.passed.is_empty() => Err(Code::FocusLost.into()),
+        Ok(()) if report.passed.is_empty() && !report.stopped.is_empty() => {
+            Err(Code::FocusLost.into())
+        }
+        // No guard saw it: it went to a frame that has none.
+        Ok(()) if report.passed.is_empty() => Ok(End::unknown(Code::FocusLost.into())),
         // The key went to the element, and then something else was about to be pressed by it.
         Ok(()) => Ok(End::unknown(Code::Misdirected.into())),
     }
 }
 
-async fn key(hand: &Hand<'_>, handle: &Handle, chord: &Chord) -> Result<(), Halted> {
+async fn key(
+    hand: &Hand<'_>,
+    handle: &Handle,
+    chord: &Chord,
+    armed: &mut Armed<'_>,
+) -> Result<(), Halted> {
     let before = |refusal| Halted {
         refusal,
         typed: false,
@@ -175,6 +175,7 @@ async fn key(hand: &Hand<'_>, handle: &Handle, chord: &Chord) -> Result<(), Halt
         return Err(before(Code::FocusLost.into()));
     }
     hand.not_cancelled().map_err(before)?;
+    armed.pressing();
     hand.page.press_key(chord).await.map_err(|refusal| Halted {
         refusal,
         typed: true,

@@ -261,8 +261,11 @@ impl Done {
     }
 }
 
-/// Splits a text into pieces that are typed one after the other, on character boundaries.
+/// Splits a text into pieces that are typed one after the other, on character boundaries. No text is one empty piece.
 pub(super) fn pieces(text: &Typed) -> Vec<String> {
+    if text.expose().is_empty() {
+        return vec![String::new()];
+    }
     let characters: Vec<char> = text.expose().chars().collect();
     characters
         .chunks(400)

@@ -11,6 +11,7 @@ use tokio::io::{AsyncRead, AsyncWriteExt as _, DuplexStream};
 use tokio::sync::mpsc;
 use tokio_util::bytes::BytesMut;
 use tokio_util::codec::{Decoder, FramedRead, LinesCodec};
+use tokio_util::sync::CancellationToken;
 
 use crate::error::Fault;
 
@@ -43,6 +44,9 @@ pub struct Ends {
     pub input: DuplexStream,
     /// What it writes.
     pub output: DuplexStream,
+    /// Cancelled at the end of input. The library would first wait for the calls under way, and one of them may be
+    /// waiting for a person.
+    pub ended: CancellationToken,
 }
 
 /// Starts the reader and the writer. `input` is standard input.
@@ -53,13 +57,20 @@ pub fn start(
     let (to_library, library_input) = tokio::io::duplex(64 * 1024);
     let (library_output, from_library) = tokio::io::duplex(64 * 1024);
     let (lines, written) = mpsc::channel(64);
-    tokio::spawn(read(input, to_library, lines.clone()));
+    let ended = CancellationToken::new();
+    let at_the_end = ended.clone().drop_guard();
+    let reader = read(input, to_library, lines.clone());
+    tokio::spawn(async move {
+        reader.await;
+        drop(at_the_end);
+    });
     tokio::spawn(forward(from_library, lines));
     let writer = tokio::task::spawn_blocking(move || write(output, written));
     (
         Ends {
             input: library_input,
             output: library_output,
+            ended,
         },
         writer,
     )

@@ -77,22 +77,21 @@ impl Masked {
         } else {
             self.picture.clone()
         };
-        let mut taken: Vec<Area> = Vec::new();
-        for (mark, rect) in marks {
-            outline(
-                &mut picture,
-                pixels(*rect, scale, 0.0, (u32::MAX, u32::MAX)),
-                colour(*mark, snapshot),
-            );
+        let areas: Vec<(Mark, Area)> = marks
+            .iter()
+            .map(|(mark, rect)| (*mark, pixels(*rect, scale, 0.0, (u32::MAX, u32::MAX))))
+            .collect();
+        let others: Vec<Area> = areas.iter().map(|(_, area)| *area).collect();
+        // Chosen on the page as it is, before anything is drawn on it.
+        let mut plates: Vec<Area> = Vec::new();
+        for (mark, area) in &areas {
+            plates.push(plate(*mark, *area, &picture, &others, &plates));
         }
-        for (mark, rect) in marks {
-            label(
-                &mut picture,
-                *mark,
-                pixels(*rect, scale, 0.0, (u32::MAX, u32::MAX)),
-                colour(*mark, snapshot),
-                &mut taken,
-            );
+        for (mark, area) in &areas {
+            outline(&mut picture, *area, colour(*mark, snapshot));
+        }
+        for ((mark, _), place) in areas.iter().zip(plates) {
+            label(&mut picture, *mark, place, colour(*mark, snapshot));
         }
         encode(&picture)
     }
@@ -107,6 +106,13 @@ struct Area {
 }
 
 impl Area {
+    const fn within(self, other: Self) -> bool {
+        other.left <= self.left
+            && other.top <= self.top
+            && other.right >= self.right
+            && other.bottom >= self.bottom
+    }
+
     const fn meets(self, other: Self) -> bool {
         self.left < other.right
             && other.left < self.right
@@ -176,15 +182,17 @@ fn outline(picture: &mut RgbaImage, area: Area, colour: Rgba<u8>) {
     }
 }
 
-/// The number on a plate, outside the element where there is room, else at its corner.
-fn label(picture: &mut RgbaImage, mark: Mark, area: Area, colour: Rgba<u8>, taken: &mut Vec<Area>) {
-    const DOT: u32 = 2;
-    let text = mark.to_string();
-    let count = u32::try_from(text.len()).unwrap_or(1);
-    let (w, h) = (count * 6 * DOT + 2 * DOT, 7 * DOT + 2 * DOT);
+/// How large one dot of a numeral is, in pixels.
+const DOT: u32 = 2;
+
+/// Where the number's plate goes: where it hides least of the page, reading from its own picture, and no other plate.
+/// Among equals the corner people look at first.
+fn plate(mark: Mark, area: Area, page: &RgbaImage, others: &[Area], taken: &[Area]) -> Area {
+    let digits = u32::try_from(mark.to_string().len()).unwrap_or(1);
+    let (w, h) = (digits * 6 * DOT + 2 * DOT, 7 * DOT + 2 * DOT);
     let (most_left, most_top) = (
-        picture.width().saturating_sub(w),
-        picture.height().saturating_sub(h),
+        page.width().saturating_sub(w),
+        page.height().saturating_sub(h),
     );
     let at = |left: u32, top: u32| {
         let (left, top) = (left.min(most_left), top.min(most_top));
@@ -195,26 +203,66 @@ fn label(picture: &mut RgbaImage, mark: Mark, area: Area, colour: Rgba<u8>, take
             bottom: top + h,
         }
     };
+    let bottom = area.bottom.min(page.height());
+    let middle = area.top.saturating_add(bottom).saturating_sub(h) / 2;
+    let (above, before) = (area.top.saturating_sub(h), area.left.saturating_sub(w));
+    let rightmost = area.right.saturating_sub(w).max(area.left);
     let places = [
-        (area.top >= h).then(|| at(area.left, area.top - h)),
-        Some(at(area.right.saturating_sub(w), area.top.saturating_sub(h))),
-        Some(at(area.left, area.bottom)),
-        (area.left >= w).then(|| at(area.left - w, area.top)),
-        Some(at(area.right, area.top)),
-        Some(at(area.left, area.top)),
+        at(area.left, above),
+        at(before, area.top),
+        at(before, middle),
+        at(rightmost, above),
+        at(area.right, area.top),
+        at(area.right, middle),
+        at(area.left, area.bottom),
+        at(rightmost, area.bottom),
+        at(rightmost, middle),
+        at(area.left, area.top),
     ];
-    let free = places
-        .into_iter()
-        .flatten()
-        .find(|place| !taken.iter().any(|other| place.meets(*other)));
-    let place = free.unwrap_or_else(|| at(area.left, area.top));
-    taken.push(place);
+    let cost = |place: Area| {
+        let plates = taken.iter().filter(|other| place.meets(**other)).count();
+        // A plate on a neighbour could be read as the neighbour's.
+        let neighbours = others
+            .iter()
+            .filter(|other| place.meets(**other) && !area.within(**other))
+            .count();
+        (plates, detail(page, place) + 6 * neighbours.min(1_000))
+    };
+    let [first, rest @ ..] = places;
+    let mut best = (cost(first), first);
+    for place in rest {
+        let cost = cost(place);
+        if cost < best.0 {
+            best = (cost, place);
+        }
+    }
+    best.1
+}
+
+/// How much there is to see in an area of the page: steps in brightness along every second row.
+fn detail(page: &RgbaImage, area: Area) -> usize {
+    let light = |x: u32, y: u32| {
+        let [r, g, b, _] = page.get_pixel(x, y).0;
+        u32::from(r) + u32::from(g) + u32::from(b)
+    };
+    let (right, bottom) = (area.right.min(page.width()), area.bottom.min(page.height()));
+    let mut steps = 0;
+    for y in (area.top..bottom).step_by(2) {
+        for x in area.left + 1..right {
+            steps += usize::from(light(x, y).abs_diff(light(x - 1, y)) > 90);
+        }
+    }
+    steps
+}
+
+/// The number on its plate.
+fn label(picture: &mut RgbaImage, mark: Mark, place: Area, colour: Rgba<u8>) {
     for y in place.top..place.bottom {
         for x in place.left..place.right {
             put(picture, x, y, colour);
         }
     }
-    for (i, digit) in text.bytes().enumerate() {
+    for (i, digit) in mark.to_string().bytes().enumerate() {
         let start = place.left + DOT + u32::try_from(i).unwrap_or(0) * 6 * DOT + DOT / 2;
         for (row, line) in DIGITS.lines().enumerate() {
             let from = usize::from(digit.saturating_sub(b'0')) * 6;
@@ -289,6 +337,27 @@ mod tests {
         assert!(picture.pixels().any(|p| p.0 == [255, 255, 255]));
         // The element itself stays readable: its middle is untouched.
         assert_eq!(picture.get_pixel(140, 110).0, [250, 10, 10]);
+    }
+
+    #[test]
+    fn a_plate_does_not_cover_the_label_above_its_field() {
+        let mut page = RgbaImage::from_pixel(300, 120, WHITE);
+        // Strokes as of a label over a field at 40,50.
+        for x in (42..120).step_by(3) {
+            for y in 34..46 {
+                put(&mut page, x, y, Rgba([0, 0, 0, 255]));
+            }
+        }
+        let masked = Masked::cover(&encode(&page).unwrap(), 300.0, &[]).unwrap();
+        let marked = masked
+            .marked(&[(Mark::new(46), [40.0, 50.0, 200.0, 30.0])], 1)
+            .unwrap();
+        let marked = image::load_from_memory(&marked).unwrap().into_rgb8();
+        for x in (42..120).step_by(3) {
+            for y in 34..46 {
+                assert_eq!(marked.get_pixel(x, y).0, [0, 0, 0], "{x},{y}");
+            }
+        }
     }
 
     #[test]

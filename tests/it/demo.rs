@@ -184,7 +184,22 @@ impl Walk {
     fn ask(&mut self, control: &str, hand: Hand) -> Reply {
         self.find(control);
         let arguments = self.named(control);
-        let id = self.client.begin_call("click", arguments);
+        self.ask_for("click", arguments, hand)
+    }
+
+    /// Opens what is locked by its very address.
+    fn open_allowed(&mut self, host: &str, path: &str) {
+        let url = format!("{}{path}", self.site.origin(host));
+        let opened = self
+            .ask_for("open_tab", json!({"url": url}), Hand::Allows)
+            .server();
+        assert_eq!(opened["allowed_by"], "person");
+        self.tab = opened["tab"].clone();
+        self.look();
+    }
+
+    fn ask_for(&mut self, tool: &str, arguments: Value, hand: Hand) -> Reply {
+        let id = self.client.begin_call(tool, arguments);
         let window = self.screen.window(TITLE);
         let at = match hand {
             Hand::Away => None,
@@ -202,7 +217,7 @@ impl Walk {
         }
         let reply = self.client.wait_call(id, PATIENCE);
         assert!(self.screen.windows(TITLE).is_empty(), "the window has gone");
-        self.keep("click", reply)
+        self.keep(tool, reply)
     }
 
     fn audit(&self, words: &[&str]) -> String {
@@ -239,7 +254,6 @@ impl Walk {
 }
 
 #[test]
-#[ignore = "not seen to pass yet: the walk is not run to its end"]
 fn the_story_of_the_demo() {
     let mut walk = Walk::begin();
     walk.up_to_payment("4111 1111 1111 1111", "123");
@@ -309,21 +323,21 @@ fn the_story_of_the_demo() {
 /// What is typed, as it must never be seen again.
 const CARD: &str = "4539 1488 0343 6467";
 const SECURITY_CODE: &str = "9z#8";
+const IBAN: &str = "FR14 2004 1010 0505 0001 3M02 606";
 const PASSWORD: &str = "Canary-in-the-coal-mine!";
 const ONE_TIME: &str = "Q7-XK4";
 
 #[test]
-#[ignore = "not seen to pass yet: the walk is not run to its end"]
 fn nothing_secret_that_is_typed_in_the_demo_leaves_the_server() {
     let mut walk = Walk::begin();
     walk.up_to_payment(CARD, SECURITY_CODE);
     let card_form = walk.pictures.last().unwrap().1.clone();
-    assert!(
-        walk.marked("textbox \"Name on card\"")
-            .1
-            .contains("Anna Berger")
-    );
-    for field in ["Card number", "Security code"] {
+    for field in [
+        "Name on card",
+        "Card number",
+        "Expiry (MM/YY)",
+        "Security code",
+    ] {
         let (_, rest) = walk.marked(&format!("textbox \"{field}\""));
         assert!(rest.starts_with(" = masked"), "{field}{rest}");
     }
@@ -334,9 +348,9 @@ fn nothing_secret_that_is_typed_in_the_demo_leaves_the_server() {
     assert_eq!(found["met"], false);
     assert_eq!(walk.ask("button \"Pay 42.50", Hand::Denies).code(), "L401");
 
-    walk.open(BANK, "/transfer");
+    walk.open_allowed(BANK, "/transfer");
     walk.fill("textbox \"Payee\"", "Bo Lind");
-    walk.fill("textbox \"IBAN\"", "FR14 2004 1010 0505 0001 3M02 606");
+    walk.fill("textbox \"IBAN\"", IBAN);
     walk.fill("textbox \"Amount in €\"", "120");
     walk.fill("textbox \"Reference\"", "rent");
     walk.look();
@@ -363,8 +377,8 @@ fn nothing_secret_that_is_typed_in_the_demo_leaves_the_server() {
     walk.client.close_input();
     assert!(walk.client.wait_end(Duration::from_secs(5)).success());
 
-    // Pictures: each field is under a mask, and the mask is whole.
-    for (picture, fields) in [(&card_form, 4), (&code_form, 2)] {
+    // Pictures: each field is under a mask, as is the account that the bank shows again, and the mask is whole.
+    for (picture, fields) in [(&card_form, 4), (&code_form, 3)] {
         let masks = masks(picture);
         assert_eq!(masks.len(), fields, "{masks:?}");
     }
@@ -378,31 +392,34 @@ fn nothing_secret_that_is_typed_in_the_demo_leaves_the_server() {
         ("audit list".to_owned(), walk.audit(&["list"]).into_bytes()),
         ("audit list --json".to_owned(), list.clone().into_bytes()),
     ];
-    for entry in 1..=list.lines().count() {
-        let shown = walk.audit(&["show", &entry.to_string(), "--json"]);
-        heard.push((format!("audit show {entry}"), shown.into_bytes()));
-    }
+    // Each line of the list is an entry whole; shown for people it is written out once more.
+    let last = list.lines().count().to_string();
+    let shown = walk.audit(&["show", &last, "--json"]);
+    let (shown, listed): (Value, Value) = (
+        serde_json::from_str(&shown).unwrap(),
+        serde_json::from_str(list.lines().last().unwrap()).unwrap(),
+    );
+    assert_eq!(shown, listed);
     collect(&walk.home.state(), &mut heard);
     let names = heard
         .iter()
         .map(|(name, _)| name.clone())
         .collect::<Vec<_>>();
     assert!(
-        names.len() > 80,
+        names.len() > 30,
         "journal, captures and diagnostics: {names:?}"
     );
     heard.push(("names of files".to_owned(), names.join("\n").into_bytes()));
-    for secret in [CARD, SECURITY_CODE, PASSWORD, ONE_TIME] {
-        for form in forms(secret) {
-            for (place, bytes) in &heard {
-                let found = bytes
-                    .windows(form.len())
-                    .position(|part| part == form.as_bytes());
-                if let Some(at) = found {
-                    let around = &bytes[at.saturating_sub(200)..(at + 60).min(bytes.len())];
-                    panic!("{form} in {place}: {}", String::from_utf8_lossy(around));
-                }
-            }
+    let sought: Vec<String> = [CARD, SECURITY_CODE, IBAN, PASSWORD, ONE_TIME]
+        .into_iter()
+        .flat_map(forms)
+        .map(|form| regex::escape(&form))
+        .collect();
+    let sought = regex::bytes::Regex::new(&sought.join("|")).unwrap();
+    for (place, bytes) in &heard {
+        if let Some(found) = sought.find(bytes) {
+            let around = &bytes[found.start().saturating_sub(200)..found.end()];
+            panic!("in {place}: {}", String::from_utf8_lossy(around));
         }
     }
     // The search finds what is there.

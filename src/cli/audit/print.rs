@@ -202,11 +202,12 @@ fn short(text: &str) -> String {
 }
 
 pub(super) fn wall(record: &Record) -> String {
-    record
-        .time
-        .wall
-        .format(&time::format_description::well_known::Rfc3339)
-        .unwrap_or_else(|_| "(no time)".to_owned())
+    // RFC 3339, always to the millisecond: columns stay in line.
+    const FORM: &[time::format_description::BorrowedFormatItem<'_>] = time::macros::format_description!(
+        "[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z"
+    );
+    let wall = record.time.wall.to_offset(time::UtcOffset::UTC);
+    wall.format(FORM).unwrap_or_else(|_| "(no time)".to_owned())
 }
 
 /// Writes JSON on one line in ASCII: what a page wrote must not drive the terminal it is shown on.

@@ -86,15 +86,15 @@ impl Person {
         }
     }
 
-    /// A picture of the whole screen, where the screen is the demo's own and a program for it is installed.
-    pub(super) async fn picture(self, path: &Path) -> bool {
-        let Some(path) = path.to_str() else {
+    /// A picture of the window alone, since what was typed stands on the page beside it: where the screen is the demo's
+    /// own and a program for it is installed.
+    pub(super) async fn picture(self, window: Option<&str>, path: &Path) -> bool {
+        let (Self::StandIn, Some(window), Some(path)) = (self, window, path.to_str()) else {
             return false;
         };
-        self == Self::StandIn
-            && run("import", &["-window", "root", path])
-                .await
-                .is_ok_and(|output| output.status.success())
+        run("import", &["-window", window, path])
+            .await
+            .is_ok_and(|output| output.status.success())
     }
 }
 

@@ -377,7 +377,7 @@ impl Telling<'_> {
         let call = self.stage.client()?.call("click", arguments);
         let at_the_screen = async {
             let window = person.sees_window().await?;
-            let pictured = person.picture(&folder_picture.1).await;
+            let pictured = person.picture(window.as_deref(), &folder_picture.1).await;
             if answer == Answer::Allow {
                 person.allows(window.as_deref()).await?;
             }

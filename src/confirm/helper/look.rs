@@ -22,7 +22,7 @@ const LONGEST: usize = 240;
 const LONGEST_FRONT: usize = 41;
 /// Up to so many critical facts get two lines each; more get one, so that the buttons stay on the screen.
 const ROOMY: usize = 6;
-/// With more critical facts than this, what scrolls gets one line instead of two.
+/// With more critical facts than this, what scrolls gets one line.
 const AIRY: usize = 4;
 /// A text of ASCII no longer than this is surely one line.
 const ONE_LINE: usize = 84;
@@ -228,13 +228,20 @@ fn unbroken(label: &Label) {
     label.set_attributes(Some(&attributes));
 }
 
-/// The height of a box that scrolls: its text's, up to one line where there is much that is critical, else two.
+/// The height of a box that scrolls: its texts', up to one line where there is much that is critical, and to two lines
+/// more for each critical fact fewer.
 fn set_height(frame: &ScrolledWindow, critical: usize, texts: &[&str], around: i32) {
-    let one = texts.len() <= 1
-        && texts
-            .iter()
-            .all(|text| text.is_ascii() && text.len() <= ONE_LINE);
-    let lines = if one || critical > AIRY { 1 } else { 2 };
+    let one_line = |text: &&str| text.is_ascii() && text.len() <= ONE_LINE;
+    let wanted: usize = texts
+        .iter()
+        .map(|text| if one_line(text) { 1 } else { 2 })
+        .sum();
+    let most = if critical > AIRY {
+        1
+    } else {
+        2 + 2 * (AIRY - critical)
+    };
+    let lines = i32::try_from(wanted.clamp(1, most)).unwrap_or(1);
     frame.set_size_request(-1, lines * LINE + around);
 }
 

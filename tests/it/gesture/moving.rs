@@ -186,7 +186,6 @@ fn a_frame_moved_by_an_animation_gets_nothing() {
 }
 
 #[test]
-#[ignore = "not seen to pass yet"]
 fn a_frame_that_comes_with_the_pointer_gets_nothing() {
     hold(Mode::Move, false, 100, false);
 }

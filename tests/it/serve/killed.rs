@@ -93,13 +93,11 @@ fn before_anything_is_asked() {
 }
 
 #[test]
-#[ignore = "not seen to pass yet"]
 fn while_a_person_is_asked_and_after_the_answer() {
     killed_at(&POINTS[3..6]);
 }
 
 #[test]
-#[ignore = "not seen to pass yet"]
 fn from_the_intent_to_the_press() {
     killed_at(&POINTS[6..9]);
 }

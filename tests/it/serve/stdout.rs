@@ -109,7 +109,6 @@ fn a_signal_closes_the_window_and_the_journal() {
 }
 
 #[test]
-#[ignore = "not seen to pass yet"]
 fn the_end_of_input_closes_the_window_and_the_journal() {
     let scene = Scene::with_a_person(as_it_is);
     let mut client = scene.home.connect();
@@ -125,7 +124,6 @@ fn the_end_of_input_closes_the_window_and_the_journal() {
 }
 
 #[test]
-#[ignore = "not seen to pass yet"]
 fn a_call_that_is_withdrawn_closes_its_window_and_the_session_goes_on() {
     let scene = Scene::with_a_person(as_it_is);
     let mut client = scene.home.connect();

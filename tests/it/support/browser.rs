@@ -77,6 +77,8 @@ impl Browser {
             Some(display) => {
                 command
                     .env("DISPLAY", display)
+                    // Without a bus it would start one of its own, which would outlive it.
+                    .env("DBUS_SESSION_BUS_ADDRESS", "disabled:")
                     .arg("--ozone-platform=x11")
                     .arg("--disable-gpu");
             }
@@ -189,6 +191,7 @@ impl Browser {
         };
         let status = Command::new("chromium")
             .env("DISPLAY", display)
+            .env("DBUS_SESSION_BUS_ADDRESS", "disabled:")
             .arg(format!("--user-data-dir={}", self.profile.display()))
             .arg(address)
             .stdin(Stdio::null())

@@ -48,8 +48,8 @@ impl Screen {
         Self::start(None, size)
     }
 
-    /// A screen under a name that an ended one had.
-    pub(crate) fn again(display: &str, size: &str) -> Self {
+    /// A screen under a name such as `:7`.
+    pub(crate) fn named(display: &str, size: &str) -> Self {
         Self::start(Some(display), size)
     }
 

@@ -351,8 +351,9 @@ async fn without_a_window_manager_it_has_the_keyboard_and_works() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_display_is_undeliverable_and_tried_again_for_the_next_question() {
-    let screen = Screen::bare("1024x600");
-    let display = screen.display().to_owned();
+    // A name that no other test's screen takes while this one's is gone.
+    let display = format!(":{}", 1_000 + std::process::id() % 30_000);
+    let screen = Screen::named(&display, "1024x600");
     let scene = Scene::on(screen, helper(), &[]);
     let (open, _) = scene.asked_and_focused(question()).await;
     let Scene { screen, window } = scene;
@@ -367,7 +368,7 @@ async fn no_display_is_undeliverable_and_tried_again_for_the_next_question() {
         (Ending::Undeliverable, Means::Nothing)
     );
 
-    let screen = Screen::again(&display, "1024x600");
+    let screen = Screen::named(&display, "1024x600");
     let scene = Scene { screen, window };
     let (open, _) = scene.asked_and_focused(question()).await;
     scene.screen.keys(&["Escape"]);

@@ -146,6 +146,48 @@ fn alive(pid: Pid) -> bool {
     })
 }
 
+/// Every process, left by whomever, that has this folder in its environment.
+fn started_with(folder: &Path) -> Vec<String> {
+    let folder = folder.to_str().unwrap();
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let process = entry.ok()?.path();
+        let environment = std::fs::read(process.join("environ")).ok()?;
+        String::from_utf8_lossy(&environment)
+            .contains(folder)
+            .then(|| std::fs::read_to_string(process.join("cmdline")).unwrap_or_default())
+    });
+    processes.collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_without_a_bus_gets_none_that_stays_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let runtime = ("XDG_RUNTIME_DIR", path);
+    // Whatever was started so is seen. (The window itself hides its environment from other processes.)
+    let mut other = Command::new("sleep")
+        .arg("600")
+        .env(runtime.0, runtime.1)
+        .spawn()
+        .unwrap();
+    until("it is seen", || !started_with(folder.path()).is_empty());
+    other.kill().unwrap();
+    other.wait().unwrap();
+    for helper in [helper(), no_helper()] {
+        let scene = Scene::on(
+            Screen::managed("1280x800"),
+            helper,
+            &[runtime, ("HOME", path)],
+        );
+        let (open, _) = scene.asked_and_focused(question()).await;
+        scene.screen.keys(&["Escape"]);
+        assert_eq!(open.ending().await, Ending::Denied);
+        until("nothing stays behind", || {
+            started_with(folder.path()).is_empty()
+        });
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn it_starts_with_a_scrubbed_environment_in_a_group_of_its_own_with_its_input_open() {
     let body = "tr '\\0' '\\n' < /proc/$$/environ > \"$HOME/environ\"; pwd > \"$HOME/pwd\"
