@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::directory::{DirectoryFault, PrivateDirectory};
 use super::endpoint::Wanted;
 use super::flags;
-use super::proc::{self, Pid, Socket, Started, State};
+use super::proc::{self, CommandLine, Pid, Socket, Started, State};
 use super::program;
 use super::reason::{self, refuse};
 use crate::error::{Code, Refusal};
@@ -139,10 +139,13 @@ pub(super) fn check(
         return Err(refuse(Code::WrongOwner, reason::OTHER_USER));
     }
     check_program(pid, &wanted.executables)?;
-    let arguments = proc::arguments(pid).map_err(unreadable)?;
-    let arguments = arguments.get(1..).unwrap_or_default();
-    check_profile(arguments, directory)?;
-    flags::check(arguments, wanted.no_sandbox)?;
+    let line = proc::command_line(pid).map_err(unreadable)?;
+    check_profile(&line, directory)?;
+    // What a rewritten line says of the directory, the browser's own lock in it must say too.
+    if matches!(line, CommandLine::Rewritten(_)) && locked_by(directory) != Some(pid) {
+        return Err(refuse(Code::WrongProfile, reason::NOT_LOCKED));
+    }
+    flags::check(line.arguments(), wanted.no_sandbox)?;
     // What was read belongs to one process only if it is still that one.
     if proc::started(pid).map_err(unreadable)? != started {
         return Err(refuse(Code::PortStale, reason::ENDED));
@@ -154,12 +157,17 @@ pub(super) fn check(
 /// on this directory.
 #[must_use]
 pub fn open_in(directory: &PrivateDirectory) -> Option<Pid> {
-    // Chromium's lock is a link to `host-pid`.
-    let link = rustix::fs::readlinkat(directory, "SingletonLock", Vec::new()).ok()?;
-    let pid = Pid::new(link.to_str().ok()?.rsplit_once('-')?.1.parse().ok()?);
-    let arguments = proc::arguments(pid).ok()?;
-    check_profile(arguments.get(1..)?, directory).ok()?;
+    let pid = locked_by(directory)?;
+    let line = proc::command_line(pid).ok()?;
+    check_profile(&line, directory).ok()?;
     Some(pid)
+}
+
+/// The process that Chromium's own lock names: a link to `host-pid`.
+fn locked_by(directory: &PrivateDirectory) -> Option<Pid> {
+    let link = rustix::fs::readlinkat(directory, "SingletonLock", Vec::new()).ok()?;
+    let pid = link.to_str().ok()?.rsplit_once('-')?.1.parse().ok()?;
+    Some(Pid::new(pid))
 }
 
 /// The one socket that listens on the port, on 127.0.0.1 exactly, made by this user.
@@ -231,27 +239,55 @@ fn check_program(pid: Pid, allowed: &[PathBuf]) -> Result<(), Refusal> {
 }
 
 /// The command line names one profile directory, and it is ours.
-fn check_profile(arguments: &[OsString], directory: &PrivateDirectory) -> Result<(), Refusal> {
-    let mut named = arguments
+fn check_profile(line: &CommandLine, directory: &PrivateDirectory) -> Result<(), Refusal> {
+    let mut named = line
+        .arguments()
         .iter()
         .filter_map(flags::given)
         .filter(|given| given.name == b"user-data-dir")
-        .map(|given| Path::new(std::ffi::OsStr::from_bytes(given.value)));
+        .map(|given| given.value);
     let wrong = |why| Err(refuse(Code::WrongProfile, why));
-    let Some(path) = named.next() else {
+    let Some(value) = named.next() else {
         return wrong(reason::NO_USER_DATA_DIR);
     };
     if named.next().is_some() {
         return wrong(reason::SEVERAL_USER_DATA_DIRS);
     }
-    if !path.is_absolute() {
+    if !value.starts_with(b"/") {
         return wrong(reason::RELATIVE_USER_DATA_DIR);
     }
-    let canonical = std::fs::canonicalize(path);
-    if canonical.is_ok_and(|canonical| canonical == directory.canonical()) && directory.is(path) {
-        return Ok(());
+    let mut there = match line {
+        CommandLine::Given(_) => vec![path(value)],
+        CommandLine::Rewritten(_) => paths_in_front(value),
     }
-    wrong(reason::OTHER_USER_DATA_DIR)
+    .into_iter();
+    match (there.next(), there.next()) {
+        (Some(path), None) => {
+            let canonical = std::fs::canonicalize(path);
+            if canonical.is_ok_and(|canonical| canonical == directory.canonical())
+                && directory.is(path)
+            {
+                return Ok(());
+            }
+            wrong(reason::OTHER_USER_DATA_DIR)
+        }
+        (Some(_), Some(_)) => wrong(reason::SEVERAL_USER_DATA_DIRS),
+        (None, _) => wrong(reason::OTHER_USER_DATA_DIR),
+    }
+}
+
+fn path(bytes: &[u8]) -> &Path {
+    Path::new(std::ffi::OsStr::from_bytes(bytes))
+}
+
+/// Where a value may be followed by other words: each beginning of it, up to a space, that is there on disk.
+fn paths_in_front(value: &[u8]) -> Vec<&Path> {
+    let spaces = value.iter().enumerate().filter(|(_, byte)| **byte == b' ');
+    let ends = spaces.map(|(at, _)| at).chain([value.len()]);
+    ends.filter_map(|end| value.get(..end))
+        .map(path)
+        .filter(|path| path.symlink_metadata().is_ok())
+        .collect()
 }
 
 /// Checks that the socket the browser accepted from `local` belongs to this process, and that it is still the same one.
@@ -336,8 +372,8 @@ mod tests {
         symlink(&ours, &link).unwrap();
         let directory = PrivateDirectory::open(&ours).unwrap();
         let verdict = |list: &[String]| {
-            let list: Vec<OsString> = list.iter().map(Into::into).collect();
-            check_profile(&list, &directory).map_err(|refusal| why(&refusal).1)
+            let list = list.iter().map(Into::into).collect();
+            check_profile(&CommandLine::Given(list), &directory).map_err(|refusal| why(&refusal).1)
         };
         let flag = |path: &Path| format!("--user-data-dir={}", path.display());
         assert_eq!(verdict(&[flag(&ours)]), Ok(()));
@@ -353,10 +389,33 @@ mod tests {
             verdict(&["--user-data-dir=ours".to_owned()]),
             Err(reason::RELATIVE_USER_DATA_DIR)
         );
-        // A rewritten title is one argument with spaces: no flag in it counts.
+        // One argument with spaces holds no flag.
         assert_eq!(
             verdict(&[format!("title {}", flag(&ours))]),
             Err(reason::NO_USER_DATA_DIR)
+        );
+        // In a rewritten line the value may be followed by pages to open.
+        let rewritten = |list: &[String]| {
+            let list = list.iter().map(Into::into).collect();
+            check_profile(&CommandLine::Rewritten(list), &directory)
+                .map_err(|refusal| why(&refusal).1)
+        };
+        assert_eq!(rewritten(&[flag(&ours)]), Ok(()));
+        let with_a_page = format!("{} about:blank", flag(&ours));
+        assert_eq!(rewritten(std::slice::from_ref(&with_a_page)), Ok(()));
+        assert_eq!(
+            verdict(std::slice::from_ref(&with_a_page)),
+            Err(reason::OTHER_USER_DATA_DIR)
+        );
+        assert_eq!(
+            rewritten(&[with_a_page.clone(), flag(&theirs)]),
+            Err(reason::SEVERAL_USER_DATA_DIRS)
+        );
+        // Unless there is a directory of that longer name too: then it is not certain which is meant.
+        private(&scratch.path().join("ours about:blank"));
+        assert_eq!(
+            rewritten(&[with_a_page]),
+            Err(reason::SEVERAL_USER_DATA_DIRS)
         );
     }
 

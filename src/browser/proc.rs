@@ -8,7 +8,7 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
 
 /// The most bytes of a command line that are read: the kernel's own limit for one argument list.
@@ -218,25 +218,80 @@ pub fn executable_file(pid: Pid) -> io::Result<fs::Metadata> {
     fs::metadata(pid.file("exe"))
 }
 
-/// A process's argument list, split where the kernel ends each argument.
-///
-/// # Errors
-/// Where the process is gone, the list is longer than the kernel's limit, or it does not end as a list does.
-pub fn arguments(pid: Pid) -> io::Result<Vec<OsString>> {
-    let bytes = read_capped(pid.file("cmdline"), COMMAND_LINE_CAP)?;
-    split_arguments(bytes).ok_or_else(|| malformed("a command line"))
+/// What a process shows as its command line, without the program's own name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandLine {
+    /// The arguments it was started with, each as it was given.
+    Given(Vec<OsString>),
+    /// One line that the program wrote over them, cut before each word that begins with a dash. Chromium does so on a
+    /// desktop (it joins its arguments by spaces), so where one ends is not certain: a value may be followed by pages to
+    /// open, and what looks like a flag may be part of a value.
+    Rewritten(Vec<OsString>),
 }
 
-fn split_arguments(mut bytes: Vec<u8>) -> Option<Vec<OsString>> {
+impl CommandLine {
+    /// What may be an argument: in a rewritten line rather too many flags than too few.
+    #[must_use]
+    pub fn arguments(&self) -> &[OsString] {
+        match self {
+            Self::Given(arguments) | Self::Rewritten(arguments) => arguments,
+        }
+    }
+}
+
+/// A process's command line.
+///
+/// # Errors
+/// Where the process is gone, the line is longer than the kernel's limit, does not end as one does, or is rewritten and
+/// names another program than the one that runs.
+pub fn command_line(pid: Pid) -> io::Result<CommandLine> {
+    let bytes = read_capped(pid.file("cmdline"), COMMAND_LINE_CAP)?;
+    let program = executable(pid)?;
+    parse_command_line(bytes, program.as_os_str().as_bytes())
+        .ok_or_else(|| malformed("a command line"))
+}
+
+fn parse_command_line(mut bytes: Vec<u8>, program: &[u8]) -> Option<CommandLine> {
     if bytes.pop()? != 0 {
         return None;
     }
-    Some(
-        bytes
-            .split(|byte| *byte == 0)
+    if !bytes.contains(&0) && bytes.contains(&b' ') {
+        let line = bytes.strip_prefix(program)?.strip_prefix(b" ")?;
+        return Some(CommandLine::Rewritten(cut(line)));
+    }
+    let arguments = bytes.split(|byte| *byte == 0).skip(1);
+    Some(CommandLine::Given(
+        arguments
             .map(|argument| OsString::from_vec(argument.to_vec()))
             .collect(),
-    )
+    ))
+}
+
+/// Cuts a line before each word that begins with a dash. A flag with a value keeps what stands between it and the next
+/// one; a flag without a value takes none.
+fn cut(line: &[u8]) -> Vec<OsString> {
+    let mut arguments = Vec::new();
+    let mut rest = line.trim_ascii();
+    while !rest.is_empty() {
+        let next = rest
+            .windows(2)
+            .position(|pair| matches!(pair, [gap, b'-'] if gap.is_ascii_whitespace()));
+        let (segment, after) = match next {
+            Some(gap) => rest.split_at(gap + 1),
+            None => (rest, &[][..]),
+        };
+        rest = after;
+        let segment = segment.trim_ascii();
+        let word = segment
+            .split(u8::is_ascii_whitespace)
+            .next()
+            .unwrap_or_default();
+        let whole = word.contains(&b'=') || !word.starts_with(b"-");
+        arguments.push(OsString::from_vec(
+            if whole { segment } else { word }.to_vec(),
+        ));
+    }
+    arguments
 }
 
 /// The four user ids of a process: real, effective, saved, file system.
@@ -363,10 +418,38 @@ mod tests {
 
     #[test]
     fn arguments_end_where_the_kernel_says() {
-        let list = split_arguments(b"a\0--b=c d\0\0".to_vec()).unwrap();
-        assert_eq!(list, ["a", "--b=c d", ""]);
-        assert_eq!(split_arguments(b"rewritten title".to_vec()), None);
-        assert_eq!(split_arguments(Vec::new()), None);
+        let given = |list: &[&str]| Some(CommandLine::Given(list.iter().map(Into::into).collect()));
+        let parse = |bytes: &[u8]| parse_command_line(bytes.to_vec(), b"/usr/lib/a");
+        assert_eq!(parse(b"a\0--b=c d\0\0"), given(&["--b=c d", ""]));
+        assert_eq!(parse(b"a\0"), given(&[]));
+        assert_eq!(parse(b"rewritten title"), None);
+        assert_eq!(parse(b""), None);
+    }
+
+    #[test]
+    fn a_rewritten_line_hides_no_flag() {
+        let parse = |line: &str| {
+            let bytes = format!("{line}\0").into_bytes();
+            parse_command_line(bytes, b"/usr/lib/chromium/chromium")
+        };
+        let line = parse(
+            "/usr/lib/chromium/chromium --load-extension --disable-features=A, B --user-data-dir=/home/me/a b \t-no-sandbox http://x.test/ about:blank",
+        );
+        let expected = [
+            "--load-extension",
+            "--disable-features=A, B",
+            "--user-data-dir=/home/me/a b",
+            "-no-sandbox",
+        ];
+        assert_eq!(
+            line,
+            Some(CommandLine::Rewritten(
+                expected.iter().map(Into::into).collect()
+            ))
+        );
+        // Another program's name in front is another program's line.
+        assert_eq!(parse("/usr/lib/chromium/other --a"), None);
+        assert_eq!(parse("chromium --a"), None);
     }
 
     #[test]
@@ -386,6 +469,7 @@ mod tests {
             let _ = parse_address(&text);
             let _ = parse_started(&text);
             let _ = parse_user_ids(&text);
+            let _ = parse_command_line(format!("/a {text}\0").into_bytes(), b"/a");
         }
     }
 }

@@ -55,5 +55,6 @@ reasons! {
     NO_USER_DATA_DIR "the browser's command line names no profile directory";
     SEVERAL_USER_DATA_DIRS "the browser's command line names several profile directories";
     RELATIVE_USER_DATA_DIR "the browser's command line names a profile directory that is not absolute";
+    NOT_LOCKED "the profile directory is not locked by the browser that listens on the port";
     OTHER_USER_DATA_DIR "the browser runs on another profile directory than the operator's";
 }
