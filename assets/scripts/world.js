@@ -50,6 +50,7 @@
   const command = method(Document.prototype, 'execCommand');
   const dispatch = method(EventTarget.prototype, 'dispatchEvent');
   const docQueryAll = method(Document.prototype, 'querySelectorAll');
+  const fragmentQueryAll = method(DocumentFragment.prototype, 'querySelectorAll');
   const docFromPoint = method(Document.prototype, 'elementFromPoint');
   const docStack = method(Document.prototype, 'elementsFromPoint');
   const rootStack = method(ShadowRoot.prototype, 'elementsFromPoint');
@@ -383,6 +384,17 @@
     return out;
   };
 
+  // What the elements that `aria-labelledby` names say.
+  const namedBy = (el) => {
+    const ids = (attr(el, 'aria-labelledby') ?? '').split(/\s+/).filter((id) => id !== '').slice(0, 8);
+    if (ids.length === 0) return '';
+    const root = rootOf(el);
+    const named = nodeType(root) === 9 ? docQueryAll(root, '[id]') : nodeType(root) === 11 ? fragmentQueryAll(root, '[id]') : [];
+    const find = (id) => [...named].find((other) => attr(other, 'id') === id);
+    return ids.map(find).filter((other) => other).map((other) => clean(textContent(other))).join(' ');
+  };
+  // What the pictures inside an element are called: a button may say nothing else.
+  const pictured = (el) => [...queryAll(el, 'img[alt],[aria-label],[title],svg title')].slice(0, 8).map((inner) => clean(localName(inner) === 'title' ? textContent(inner) : attr(inner, 'alt') || attr(inner, 'aria-label') || attr(inner, 'title')));
   // What must be the same when a gesture is made as when the mark was read.
   const fingerprint = (el) => {
     const form = formOf(el);
@@ -394,7 +406,7 @@
       type: isHtml(el, HTMLInputElement) ? inputType(el) : attr(el, 'type') ?? '',
       role: attr(el, 'role') ?? '',
       text: cut(ownText(el), 400),
-      label: cut(clean([attr(el, 'aria-label'), attr(el, 'title'), attr(el, 'alt'), attr(el, 'placeholder'), attr(el, 'name')].filter((x) => x).join(' · ')), 400),
+      label: cut(clean([attr(el, 'aria-label'), namedBy(el), attr(el, 'title'), attr(el, 'alt'), attr(el, 'placeholder'), attr(el, 'name'), ...pictured(el)].filter((x) => x).join(' · ')), 400),
       href: cut(href(el), 2000),
       action: form === null ? '' : cut(resolve(el, action), 2000),
       verb: verb.toLowerCase(),
@@ -884,6 +896,39 @@
     return labelled(around) ?? around;
   };
 
+  // The thing among others that a control belongs to: a row, an item of a list, a dialog.
+  const OBJECTS = 'li,tr,article,dialog,[role=row],[role=listitem],[role=dialog],[role=alertdialog]';
+  const DIALOGS = 'dialog,[role=dialog],[role=alertdialog]';
+  const shownText = (el) => clean(isHtml(el, HTMLElement) ? innerText(el) : textContent(el));
+  // What a dialog says: its name and its words.
+  const dialogText = (el) => {
+    const dialog = closest(el, DIALOGS);
+    return dialog === null ? '' : cut(maskText(clean([attr(dialog, 'aria-label') ?? '', namedBy(dialog), shownText(dialog)].join(' '))), 1000);
+  };
+  // Everything that the form would send, hidden and sensitive values too, and the thing it is about: an answer is bound
+  // to it (security C2). It is turned into a digest where it arrives; null where it is too much to be sure of.
+  const contents = (form, near, object) => {
+    const controls = form === null ? [...queryAll(near, 'input,select,textarea,button,[contenteditable]')] : [...formElements(form)];
+    if (controls.length > 5000) return null;
+    const parts = controls.map((f) => {
+      const out = [localName(f), ...['id', 'name', 'type', 'formaction', 'formmethod', 'disabled'].map((name) => attr(f, name))];
+      if (isHtml(f, HTMLInputElement)) out.push(inputValue(f), getter(HTMLInputElement.prototype, 'checked')(f));
+      else if (isHtml(f, HTMLTextAreaElement)) out.push(areaValue(f));
+      else if (isHtml(f, HTMLSelectElement)) out.push(...[...getter(HTMLSelectElement.prototype, 'selectedOptions')(f)].map((o) => [o.value, o.label]));
+      else if (isHtml(f, HTMLButtonElement)) out.push(getter(HTMLButtonElement.prototype, 'value')(f));
+      else if (editable(f)) out.push(textContent(f));
+      return out;
+    });
+    const all = JSON.stringify([parts, object === null ? '' : shownText(object)]);
+    return all.length > 500000 ? null : all;
+  };
+  // The end of a long sensitive number: enough for a person to know it again.
+  const ending = (f) => {
+    const value = isHtml(f, HTMLInputElement) ? inputValue(f).replace(/[^A-Za-z0-9]/g, '') : '';
+    return ['account', 'card'].includes(sensitive.get(f)) && value.length >= 12 ? value.slice(-4) : '';
+  };
+  // Options that the gesture may choose: what a person reads, and what is sent.
+  const optionsOf = (el) => (isHtml(el, HTMLSelectElement) ? [...getter(HTMLSelectElement.prototype, 'options')(el)].slice(0, 1000).map((o) => ({ label: cut(clean(o.label), 200), value: cut(clean(o.value), 200) })) : []);
   const facts = (el, sensitiveTable, key) => {
     setTable(sensitiveTable);
     if (!isElement(el) || !isConnected(el) || viewOf(ownerDocument(el)) === null) return { gone: true };
@@ -896,6 +941,7 @@
     const submits = isSubmit(effect) || (key === 'enter' && form !== null && isHtml(effect, HTMLInputElement));
     const near = (form !== null ? form : closest(el, 'section,article,main,fieldset,li,tr,dialog,[role=dialog]')) ?? parentOf(el) ?? el;
     const kinds = fields.filter((f) => isSensitive(f, null)).map((f) => sensitive.get(f));
+    const object = closest(effect, OBJECTS);
     const has = (kind) => kinds.includes(kind);
     const view = viewOf(ownerDocument(el));
     return {
@@ -911,8 +957,13 @@
       page: cut(maskText(clean(titleOf(document))), 200),
       filled: visible.slice(0, 24).map((f) => {
         const s = fieldState(f, styleOf(f));
-        return { label: cut(maskText(fieldLabel(f)), 80), value: s.masked ? (s.value ? MASK : '') : s.checked !== undefined ? (s.checked ? 'on' : 'off') : cut(s.value ?? '', 120), masked: s.masked === true };
+        return { label: cut(maskText(fieldLabel(f)), 80), value: s.masked ? (s.value ? MASK : '') : s.checked !== undefined ? (s.checked ? 'on' : 'off') : cut(s.value ?? '', 120), masked: s.masked === true, ending: s.masked ? ending(f) : '' };
       }),
+      dialog: dialogText(effect),
+      object: object === null ? '' : cut(maskText(shownText(object)), 200),
+      contents: contents(form, near, object),
+      options: optionsOf(el),
+      isField: ['input', 'select', 'textarea', 'option', 'label', 'summary'].includes(localName(effect)) && !isSubmit(effect) && !(isHtml(effect, HTMLInputElement) && inputType(effect) === 'button'),
       fieldCount: visible.length,
       card: has('card'),
       newPassword: has('new_password') || kinds.filter((kind) => kind === 'password').length > 1,

@@ -1,6 +1,6 @@
 //! Reads pages: the whole look, and the facts of one element. [`Facts`] are made here and nowhere else.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -8,11 +8,13 @@ use futures_util::future::join_all;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use zeroize::Zeroizing;
 
 use super::methods::Observe;
 use super::script::{self, Argument, Script};
 use super::targets::{Hub, Note, TabInfo, World};
 use super::wire::{CALL, SessionId, WireError};
+use crate::domain::digest::Digest;
 use crate::domain::epoch::Generation;
 use crate::domain::mark::TabId;
 use crate::domain::site::{Address, Origin};
@@ -285,6 +287,62 @@ pub struct FilledField {
     /// Whether it is sensitive.
     #[serde(default)]
     pub masked: bool,
+    /// The last four characters of a long sensitive number, for the person's window alone.
+    #[serde(default)]
+    pub ending: String,
+}
+
+/// One option of a list: what a person reads and what is sent.
+#[derive(Debug, Clone, Deserialize)]
+pub struct OptionFacts {
+    /// What a person reads.
+    pub label: String,
+    /// What is sent.
+    pub value: String,
+}
+
+/// Everything that a form would send, sensitive values too, as a digest under a key of this process: it can be compared
+/// and nothing else. What could not be read whole is equal to nothing, not even to itself read again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Contents(Digest);
+
+impl Contents {
+    fn of(text: Option<String>) -> Self {
+        static KEY: LazyLock<[u8; 32]> = LazyLock::new(random);
+        let Some(text) = text.map(Zeroizing::new) else {
+            return Self(Digest::from_bytes(random()));
+        };
+        let bytes = Zeroizing::new([KEY.as_slice(), text.as_bytes()].concat());
+        Self(Digest::of(&bytes))
+    }
+
+    /// The digest, in hexadecimal digits.
+    #[must_use]
+    pub fn hex(self) -> String {
+        self.0.hex()
+    }
+}
+
+/// Fresh random bytes. Without any, an answer is bound to a value nobody can foresee from outside the process either.
+fn random() -> [u8; 32] {
+    let mut bytes = [0; 32];
+    if getrandom::fill(&mut bytes).is_err() {
+        let now = format!("{:?}", std::time::Instant::now());
+        bytes = *Digest::of(now.as_bytes()).as_bytes();
+    }
+    bytes
+}
+
+impl Default for Contents {
+    fn default() -> Self {
+        Self::of(None)
+    }
+}
+
+impl<'de> Deserialize<'de> for Contents {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Option::<String>::deserialize(deserializer).map(Self::of)
+    }
 }
 
 #[derive(Debug, Clone, Deserialize, Default)]
@@ -303,6 +361,11 @@ struct RawFacts {
     page: String,
     filled: Vec<FilledField>,
     field_count: usize,
+    dialog: String,
+    object: String,
+    contents: Contents,
+    options: Vec<OptionFacts>,
+    is_field: bool,
     card: bool,
     new_password: bool,
     code: bool,
@@ -425,6 +488,36 @@ impl ElementFacts {
     #[must_use]
     pub const fn field_count(&self) -> usize {
         self.raw.field_count
+    }
+
+    /// What the dialog around it says, sensitive values masked.
+    #[must_use]
+    pub fn dialog(&self) -> &str {
+        &self.raw.dialog
+    }
+
+    /// What the row, list item or dialog around it says, sensitive values masked.
+    #[must_use]
+    pub fn object(&self) -> &str {
+        &self.raw.object
+    }
+
+    /// What the form would send, and the thing it is about.
+    #[must_use]
+    pub const fn contents(&self) -> Contents {
+        self.raw.contents
+    }
+
+    /// The options of a list.
+    #[must_use]
+    pub fn options(&self) -> &[OptionFacts] {
+        &self.raw.options
+    }
+
+    /// Whether the gesture goes to a field or what stands for one, and not to something that is pressed.
+    #[must_use]
+    pub const fn is_field(&self) -> bool {
+        self.raw.is_field
     }
 
     /// Whether the form has card fields.

@@ -177,6 +177,12 @@ impl Chord {
     pub fn activates(&self) -> bool {
         self.is_enter() || matches!(self.key, Key::Named(named) if named.key == "Space")
     }
+
+    /// A key that can choose another option of a list: an arrow, the first letter of a name; all but those that leave it.
+    #[must_use]
+    pub fn chooses(&self) -> bool {
+        !matches!(self.key, Key::Named(named) if matches!(named.key, "Tab" | "Escape"))
+    }
 }
 
 impl fmt::Display for Chord {

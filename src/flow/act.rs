@@ -122,7 +122,7 @@ fn question(recorded: &line::Recorded, deadline: Duration) -> Result<Question, R
     let held = recorded.held();
     let facts = held.facts().iter().map(|fact| Read {
         label: fact.label,
-        value: fact.value.clone(),
+        value: fact.in_the_window.clone().or_else(|| fact.value.clone()),
         critical: fact.critical,
     });
     words::question(Matter {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::browser::probe::{ElementFacts, Print};
+use crate::browser::probe::{ElementFacts, FilledField, OptionFacts, Print};
 use crate::domain::action::Action;
 use crate::domain::digest::{Canonical, Digest};
 use crate::domain::lock::LockClass;
@@ -44,8 +44,10 @@ pub struct Held {
 pub struct Stated {
     /// A constant of ours.
     pub label: &'static str,
-    /// What was read.
+    /// What was read, as the journal has it.
     pub value: Option<Untrusted>,
+    /// What the person is shown instead: a part of a sensitive number, which the journal must not have.
+    pub in_the_window: Option<Untrusted>,
     /// Never scrolled out of sight or left out.
     pub critical: bool,
 }
@@ -174,6 +176,14 @@ fn verdict(on: &OnSite, locks: &Locks) -> Verdict {
                 texts.push((Source::Label, facts.name().raw().to_owned()));
                 texts.push((Source::FormHeading, facts.form_heading().to_owned()));
                 texts.push((Source::SectionHeading, facts.section_heading().to_owned()));
+                texts.push((Source::FormHeading, facts.dialog().to_owned()));
+                let paying = facts.has_card_fields()
+                    || facts.sets_password()
+                    || (facts.names_account() && !find_amounts(facts.around()).is_empty());
+                if paying && !facts.is_field() {
+                    // Where such a form is filled, whatever is pressed in it may send it by a script.
+                    effects = Effects::Submits;
+                }
                 if facts.submits() {
                     effects = Effects::Submits;
                     texts.push((
@@ -189,12 +199,33 @@ fn verdict(on: &OnSite, locks: &Locks) -> Verdict {
                     amount: !find_amounts(facts.around()).is_empty(),
                 };
             }
-            if let Action::Select(_, options) = &call.action {
-                texts.extend(
-                    options
-                        .iter()
-                        .map(|option| (Source::OptionText, option.raw().to_owned())),
-                );
+            let chosen = |option: &OptionFacts| match &call.action {
+                Action::Select(_, wanted) => wanted
+                    .iter()
+                    .any(|text| text.raw() == option.label || text.raw() == option.value),
+                // A key in a list may choose any of them.
+                Action::PressOn(_, chord) | Action::Press(_, chord) => chord.chooses(),
+                Action::Click(_)
+                | Action::Fill(..)
+                | Action::ScrollIn(..)
+                | Action::Scroll(..)
+                | Action::Open(_)
+                | Action::Navigate(..)
+                | Action::Close(_) => false,
+            };
+            if let Action::Select(_, wanted) = &call.action {
+                let wanted = wanted.iter().map(|text| text.raw().to_owned());
+                texts.extend(wanted.map(|text| (Source::OptionText, text)));
+            }
+            let mut choosing = false;
+            for option in facts.options().iter().filter(|option| chosen(option)) {
+                choosing = true;
+                texts.push((Source::OptionText, option.label.clone()));
+                texts.push((Source::OptionText, option.value.clone()));
+            }
+            if choosing {
+                // A list may be sent as soon as something is chosen: what the list is called counts as well.
+                texts.push((Source::Label, facts.name().raw().to_owned()));
             }
         }
         Same::Opened(address) | Same::Sent(_, address, _) => {
@@ -285,6 +316,7 @@ pub(super) fn digest(on: &OnSite, ticket: &Ticket) -> Digest {
                 .field("section heading", facts.section_heading())
                 .field("url", facts.url())
                 .list("filled", filled.iter().map(String::as_str))
+                .field("contents", &facts.contents().hex())
                 .list("amounts", amounts.iter().map(String::as_str))
         }
         Same::Tab(facts) => canonical
@@ -332,11 +364,13 @@ fn facts(on: &OnSite) -> Vec<Stated> {
     let critical = |label, value| Stated {
         label,
         value,
+        in_the_window: None,
         critical: true,
     };
     let plain = |label, value| Stated {
         label,
         value,
+        in_the_window: None,
         critical: false,
     };
     let mut out = vec![plain("Action", some(on.call().action.name()))];
@@ -356,19 +390,21 @@ fn facts(on: &OnSite) -> Vec<Stated> {
             } else if !effect.href.is_empty() {
                 out.push(critical("Leads to", some(&target(&effect.href))));
             }
+            if !facts.object().is_empty() {
+                out.push(critical("In", some(facts.object())));
+            }
             out.push(plain(
                 "Form",
                 some(facts.form_heading()).or_else(|| some(facts.section_heading())),
             ));
             out.push(plain("Page", some(facts.page_title())));
-            for field in facts.filled().iter().take(8) {
-                let value = if field.masked && !field.value.is_empty() {
-                    "(filled, hidden)"
-                } else {
-                    field.value.as_str()
-                };
-                let shown = if value.is_empty() { "(empty)" } else { value };
-                out.push(plain("Field", some(&format!("{}: {shown}", field.label))));
+            let (known, others): (Vec<_>, Vec<_>) = facts
+                .filled()
+                .iter()
+                .partition(|field| !field.ending.is_empty());
+            // A number that a person knows again by its end comes first.
+            for field in known.into_iter().chain(others).take(8) {
+                out.push(stated(field));
             }
             if facts.field_count() > 8 {
                 out.push(plain(
@@ -383,6 +419,26 @@ fn facts(on: &OnSite) -> Vec<Stated> {
         Same::Tab(facts) => out.push(critical("Tab", some(&facts.tab().to_string()))),
     }
     out
+}
+
+/// What a field holds. Of a sensitive value only the window shows an end, and only of a long number.
+fn stated(field: &FilledField) -> Stated {
+    let text = |value: &str| Some(Untrusted::new(&format!("{}: {value}", field.label)));
+    let hidden = field.masked && !field.value.is_empty();
+    let value = match field.value.as_str() {
+        _ if hidden => "(filled, hidden)",
+        "" => "(empty)",
+        value => value,
+    };
+    let ends = !field.ending.is_empty();
+    Stated {
+        label: "Field",
+        value: text(value),
+        in_the_window: ends
+            .then(|| text(&format!("(hidden, ends in {})", field.ending)))
+            .flatten(),
+        critical: ends,
+    }
 }
 
 /// Where something is sent: the canonical site and path, or that it cannot be read.

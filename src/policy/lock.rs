@@ -275,6 +275,11 @@ impl Locks {
         if let Some(class) = subject.intent {
             add(class, Because::Intent);
         }
+        // A dialog or a form that names an amount, and a button that says yes to it.
+        let priced = subject
+            .texts
+            .iter()
+            .any(|(source, text)| *source == Source::FormHeading && !find_amounts(text).is_empty());
         for (source, text) in &subject.texts {
             let place = source.place();
             // A heading describes every control near it; only one that sends or assents carries it out.
@@ -296,7 +301,7 @@ impl Locks {
             }
             if *source == Source::Label
                 && self.floor.confirms(text)
-                && !find_amounts(text).is_empty()
+                && (priced || !find_amounts(text).is_empty())
             {
                 add(LockClass::Payment, Because::AssentToAmount);
             }
@@ -392,6 +397,37 @@ mod tests {
         ] {
             let verdict = locks().decide(&subject(&[(source, text)], Effects::Other));
             assert_eq!(class(&verdict), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn yes_to_an_amount_that_the_dialog_names_is_a_payment() {
+        use Source as S;
+        let said = "Send 500 EUR to Bob?";
+        let verdict = |label| {
+            locks().decide(&subject(
+                &[(S::FormHeading, said), (S::Label, label)],
+                Effects::Other,
+            ))
+        };
+        assert_eq!(class(&verdict("Yes")), Some(LockClass::Payment));
+        assert_eq!(class(&verdict("Cancel")), None);
+    }
+
+    #[test]
+    fn names_of_ordinary_lists_are_free() {
+        for name in [
+            "Payment method",
+            "Country",
+            "Delivery",
+            "Quantity",
+            "Account",
+            "Sort by",
+            "Zahlungsart",
+            "Mode de paiement",
+        ] {
+            let verdict = locks().decide(&subject(&[(Source::Label, name)], Effects::Other));
+            assert_eq!(class(&verdict), None, "{name}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::redact::scrub;
 use crate::browser::probe::{Budget, Item, Look, Page, Rect};
 use crate::domain::text::Untrusted;
 use crate::error::{Code, Refusal};
@@ -120,7 +121,8 @@ impl Capture {
         &self.look.origin
     }
 
-    /// Whether the page shows this text, white space and case aside, in its text or in the words of a mark.
+    /// Whether the page shows this text, white space and case aside, in its text or in the words of a mark. What a look
+    /// would mask is not there: nobody can guess at it piece by piece.
     #[must_use]
     pub fn shows(&self, text: &Untrusted) -> bool {
         let bare = |text: &str| {
@@ -142,7 +144,7 @@ impl Capture {
                 Item::Hidden { .. } | Item::Blocked { .. } => Vec::new(),
             })
             .collect();
-        bare(&all.join(" ")).contains(&bare(text.raw()))
+        bare(&scrub(&all.join(" "))).contains(&bare(text.raw()))
     }
 
     /// Whether the document has loaded.

@@ -17,6 +17,7 @@ mod endpoint;
 mod gesture;
 mod harness;
 mod layers;
+mod locks;
 mod look;
 mod serve;
 mod sites;

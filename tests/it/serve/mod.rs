@@ -4,5 +4,5 @@ mod caps;
 mod journeys;
 mod killed;
 mod refused;
-mod scene;
+pub(crate) mod scene;
 mod stdout;
