@@ -89,7 +89,7 @@ pub fn decide(on: OnSite, locks: &Locks, ticket: Ticket) -> Route {
         Verdict::Locked(locked) => locked.class(),
     };
     let digest = digest(&on, &ticket);
-    let facts = facts(&on);
+    let facts = facts(&on, class);
     Route::Locked(Held {
         on,
         class,
@@ -359,7 +359,7 @@ fn amounts(facts: &ElementFacts) -> Vec<String> {
 }
 
 /// What the person reads, critical facts first. An absent fact is said to be unknown, never left out (security C3).
-fn facts(on: &OnSite) -> Vec<Stated> {
+fn facts(on: &OnSite, class: LockClass) -> Vec<Stated> {
     let some = |text: &str| Some(Untrusted::new(text)).filter(|text| !text.is_blank());
     let critical = |label, value| Stated {
         label,
@@ -377,15 +377,13 @@ fn facts(on: &OnSite) -> Vec<Stated> {
     match on.same() {
         Same::Element(_, facts) => {
             let effect = facts.effect().unwrap_or(facts.print());
-            let said = if effect.text.is_empty() {
-                facts.name().raw()
-            } else {
-                effect.text.as_str()
-            };
-            out.push(critical("Control", some(said)));
+            out.push(critical("Control", some(&said_of(facts))));
             let amounts = amounts(facts);
-            out.push(critical("Amounts shown", some(&amounts.join(" · "))));
-            if facts.submits() {
+            // What a payment comes to is said to be unknown where it is; elsewhere no amount is no news.
+            if class == LockClass::Payment || !amounts.is_empty() {
+                out.push(critical("Amounts shown", some(&amounts.join(" · "))));
+            }
+            if facts.submits() && !effect.action.is_empty() {
                 out.push(critical("Sends the form to", some(&target(&effect.action))));
             } else if !effect.href.is_empty() {
                 out.push(critical("Leads to", some(&target(&effect.href))));
@@ -419,6 +417,18 @@ fn facts(on: &OnSite) -> Vec<Stated> {
         Same::Tab(facts) => out.push(critical("Tab", some(&facts.tab().to_string()))),
     }
     out
+}
+
+/// What the control says: the words on it, and what it is named where that is another thing.
+fn said_of(facts: &ElementFacts) -> String {
+    let (named, seen) = (facts.name().raw(), facts.effect().unwrap_or(facts.print()));
+    match seen.text.as_str() {
+        "" => named.to_owned(),
+        text if facts.effect().is_none() && !named.is_empty() && named != text => {
+            format!("{text} (named \u{201c}{named}\u{201d})")
+        }
+        text => text.to_owned(),
+    }
 }
 
 /// What a field holds. Of a sensitive value only the window shows an end, and only of a long number.

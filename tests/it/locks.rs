@@ -178,6 +178,8 @@ fn an_answer_is_void_when_what_would_be_done_is_another_thing() {
         let opened = scene.open(&mut client, &path);
         let id = client.begin_call("click", named(&opened, control));
         scene.window();
+        let picture = crate::support::pictures().join(format!("asked-{at}.png"));
+        scene.screen().picture(&picture);
         scene.site.page("/signal", "now");
         scene.site.wait_for("changed", at as u64 + 1);
         scene.allow();
