@@ -539,3 +539,68 @@ fn keys_do_what_a_person_s_do_and_none_commands_the_browser() {
     }
     assert_eq!(room.site.count("pressed"), 2);
 }
+
+/// A link or a form that is pressed with a modifier opens in a window of its own; the clipboard carries a masked value
+/// from one field into another.
+#[test]
+fn no_chord_opens_elsewhere_or_uses_the_clipboard() {
+    let mut room = Room::new();
+    let seen = room.show(
+        "/",
+        &format!(
+            "<a href='/effect/link' id=l>Further on</a><form action='/effect/sent'><input aria-label=Town id=t><button>Send</button></form>
+            <textarea aria-label=Note id=n></textarea>
+            <label>API secret <input id=s name=api_secret value=planted></label> <label>Search <input id=q></label>{TELL}"
+        ),
+    );
+    for mark in [
+        "\"Further on\"",
+        "\"Send\"",
+        "named \"Town\"",
+        "named \"Note\"",
+    ] {
+        for key in [
+            "Control+Enter",
+            "Alt+Enter",
+            "Control+Shift+Enter",
+            "Control+Space",
+        ] {
+            refused(&room.press(&seen, mark, key), "A101");
+        }
+    }
+    for mark in ["\"Further on\"", "\"Send\"", "named \"Town\""] {
+        for key in ["Shift+Enter", "Shift+Space"] {
+            let reply = room.press(&seen, mark, key);
+            refused(&reply, "A101");
+            assert_eq!(reply.refusal()["details"]["argument"], "key");
+        }
+    }
+    // The benign twin: a new line, and a link that is followed where it is.
+    room.fill(&seen, "named \"Note\"", "one").server();
+    let now = room.look(&seen.tab);
+    room.press(&now, "named \"Note\"", "Shift+Enter").server();
+    assert_eq!(values(&mut room, &seen)["n"], "one\n");
+
+    let now = room.look(&seen.tab);
+    room.press(&now, "\"API secret\"", "Control+a").server();
+    for key in [
+        "Control+c",
+        "Control+x",
+        "Shift+Delete",
+        "Control+Insert",
+        "Control+Shift+c",
+        "Alt+Control+c",
+    ] {
+        refused(&room.press(&now, "\"API secret\"", key), "A101");
+    }
+    for key in ["Control+v", "Control+Shift+v", "Shift+Insert"] {
+        refused(&room.press(&now, "\"Search\"", key), "A101");
+    }
+    assert_eq!(room.site.count("link") + room.site.count("sent"), 0);
+    assert_eq!(
+        room.patiently("list_tabs", json!({})).server()["tabs"]
+            .as_array()
+            .map(Vec::len),
+        Some(1)
+    );
+}
