@@ -60,7 +60,7 @@ fn what_is_typed_is_what_the_field_holds() {
     }
     let now = room.look(&seen.tab);
     room.fill(&now, "\"Area\"", "one\ntwo\n\nfour").server();
-    room.fill(&now, "textbox \"Free\"", "漢字 😀 free").server();
+    room.fill(&now, "textbox named \"Free\"", "漢字 😀 free").server();
     room.fill(&now, "\"Day\"", "2024-02-29").server();
     let held = values(&mut room, &seen);
     assert_eq!(held["area"], "one\ntwo\n\nfour");
@@ -308,7 +308,7 @@ fn whatever_moves_the_focus_an_editable_s_text_lands_nowhere_else() {
         "mutation",
         "removed",
     ];
-    nothing_lands_elsewhere("free", "textbox \"Free\"", &thefts);
+    nothing_lands_elsewhere("free", "textbox named \"Free\"", &thefts);
 }
 
 #[test]
@@ -353,7 +353,7 @@ fn a_page_that_writes_by_itself_is_told_first() {
     let now = room.look(&seen.tab);
     room.fill(&now, "\"Digits\"", "two").refusal();
     let now = room.look(&seen.tab);
-    room.fill(&now, "textbox \"Free\"", "new").refusal();
+    room.fill(&now, "textbox named \"Free\"", "new").refusal();
     let held = values(&mut room, &seen);
     assert_eq!(held["own"], "<new>");
     assert_eq!(held["digits"], "23");
@@ -368,7 +368,7 @@ fn a_key_writes_and_erases_nothing_elsewhere() {
     let all = ["keydown", "keypress", "beforeinput", "textInput"];
     let targets = [
         ("note", "\"Note\"", &all[..3]),
-        ("free", "textbox \"Free\"", &all[..]),
+        ("free", "textbox named \"Free\"", &all[..]),
         ("within", "\"Within\"", &all[2..3]),
     ];
     for (on, label, events) in targets {
