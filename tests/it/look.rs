@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use image::RgbaImage;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::gesture::room::{BANK, Room, Seen};
 

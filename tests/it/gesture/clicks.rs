@@ -224,11 +224,9 @@ fn a_control_inside_is_not_pressed_by_a_click_on_what_is_around_it() {
 #[test]
 fn around_a_control_inside_there_may_be_room() {
     let mut room = Room::new();
-    let html = format!(
-        "<div tabindex=0 onclick=\"event.target.closest('button') ? 0 : fetch('/effect/around')\" style='width:500px;height:200px;position:relative'>many words of a card<form action='/effect/paid' method=post style='position:absolute;left:100px;top:60px'><button style='width:300px;height:80px'>Buy 99.00</button></form></div>
-        <div tabindex=0 style='width:300px;height:60px;position:relative'>Filled<button onclick=\"fetch('/effect/inner')\" style='position:absolute;inset:0;width:100%;height:100%'>Inner twin</button></div>"
-    );
-    let seen = room.show("/", &html);
+    let html = "<div tabindex=0 onclick=\"event.target.closest('button') ? 0 : fetch('/effect/around')\" style='width:500px;height:200px;position:relative'>many words of a card<form action='/effect/paid' method=post style='position:absolute;left:100px;top:60px'><button style='width:300px;height:80px'>Buy 99.00</button></form></div>
+        <div tabindex=0 style='width:300px;height:60px;position:relative'>Filled<button onclick=\"fetch('/effect/inner')\" style='position:absolute;inset:0;width:100%;height:100%'>Inner twin</button></div>";
+    let seen = room.show("/", html);
     room.click(&seen, "\"many words").server();
     room.site.wait_for("around", 1);
     let reply = room.click(&seen, "clickable \"Inner twin\"");

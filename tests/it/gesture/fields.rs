@@ -60,7 +60,8 @@ fn what_is_typed_is_what_the_field_holds() {
     }
     let now = room.look(&seen.tab);
     room.fill(&now, "\"Area\"", "one\ntwo\n\nfour").server();
-    room.fill(&now, "textbox named \"Free\"", "漢字 😀 free").server();
+    room.fill(&now, "textbox named \"Free\"", "漢字 😀 free")
+        .server();
     room.fill(&now, "\"Day\"", "2024-02-29").server();
     let held = values(&mut room, &seen);
     assert_eq!(held["area"], "one\ntwo\n\nfour");
