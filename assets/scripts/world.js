@@ -27,6 +27,7 @@
   const matches = method(Element.prototype, 'matches');
   const checkVisibility = method(Element.prototype, 'checkVisibility');
   const queryAll = method(Element.prototype, 'querySelectorAll');
+  const query = method(Element.prototype, 'querySelector');
   const elementsIn = method(Element.prototype, 'getElementsByTagName');
   const shadowOf = getter(Element.prototype, 'shadowRoot');
   const localName = getter(Element.prototype, 'localName');
@@ -60,6 +61,7 @@
   const baseOf = getter(Node.prototype, 'baseURI');
   const childNodes = getter(Node.prototype, 'childNodes');
   const parentNode = getter(Node.prototype, 'parentNode');
+  const priorNode = getter(Node.prototype, 'previousSibling');
   const nodeType = getter(Node.prototype, 'nodeType');
   const textContent = getter(Node.prototype, 'textContent');
   const isConnected = getter(Node.prototype, 'isConnected');
@@ -77,9 +79,23 @@
   const composedPath = method(Event.prototype, 'composedPath');
   const stop = method(Event.prototype, 'stopImmediatePropagation');
   const prevent = method(Event.prototype, 'preventDefault');
+  const slotOf = getter(Element.prototype, 'assignedSlot');
+  const without = method(Element.prototype, 'removeAttribute');
+  const having = method(Element.prototype, 'setAttribute');
+  const rootQueryAll = method(DocumentFragment.prototype, 'querySelectorAll');
+  const findAll = (root, selector) => (nodeType(root) === 9 ? docQueryAll(root, selector) : nodeType(root) === 11 ? rootQueryAll(root, selector) : queryAll(root, selector));
+  const animationsOf = method(Element.prototype, 'getAnimations');
+  const newWalker = method(Document.prototype, 'createTreeWalker');
 
   const MASK = '••••••••';
-  const isElement = (node) => node !== null && node !== undefined && nodeType(node) === 1;
+  // Also of what is no node: an event's path ends in a window.
+  const isElement = (node) => {
+    try {
+      return node !== null && node !== undefined && nodeType(node) === 1;
+    } catch {
+      return false;
+    }
+  };
   // By name and namespace, not by instanceof: an element of another frame has that frame's prototypes.
   const XHTML = 'http://www.w3.org/1999/xhtml', SVG = 'http://www.w3.org/2000/svg';
   const NAMES = new Map([[HTMLInputElement, 'input'], [HTMLTextAreaElement, 'textarea'], [HTMLSelectElement, 'select'], [HTMLButtonElement, 'button'], [HTMLAnchorElement, 'a'], [HTMLAreaElement, 'area'], [HTMLLabelElement, 'label'], [HTMLIFrameElement, 'iframe']]);
@@ -188,9 +204,52 @@
 
   const fieldWords = (el) => {
     const words = [attr(el, 'name'), attr(el, 'id'), attr(el, 'aria-label'), attr(el, 'placeholder'), attr(el, 'title')];
-    const labels = getter(isHtml(el, HTMLInputElement) ? HTMLInputElement.prototype : HTMLTextAreaElement.prototype, 'labels')(el);
-    for (const label of labels ?? []) words.push(textContent(label));
+    const C = [HTMLInputElement, HTMLTextAreaElement].find((kind) => isHtml(el, kind));
+    for (const label of C ? getter(C.prototype, 'labels')(el) ?? [] : []) words.push(textContent(label));
+    const root = rootOf(el);
+    if ([9, 11].includes(nodeType(root))) {
+      for (const name of ['aria-labelledby', 'aria-describedby']) {
+        for (const id of clean(attr(el, name)).split(' ').filter((x) => x).slice(0, 8)) {
+          const named = findAll(root, '#' + CSS.escape(id))[0];
+          if (named) words.push(cut(textContent(named), 200));
+        }
+      }
+    }
+    words.push(...cellWords(el), wordsBefore(el));
     return words.filter((w) => w);
+  };
+  const CONTROLS = 'input:not([type=hidden]),textarea,select,button,[contenteditable]';
+  // The headers of the table cell that a field is in.
+  const cellWords = (el) => {
+    const cell = closest(el, 'td,th'), row = cell === null ? null : closest(cell, 'tr'), head = row === null ? null : closest(row, 'table');
+    if (head === null) return [];
+    const cells = getter(HTMLTableRowElement.prototype, 'cells');
+    const at = [...cells(row)].indexOf(cell);
+    const first = query(head, 'tr');
+    const column = first && first !== row ? cells(first)[at] : null;
+    const headers = [...cells(row)].filter((other) => other !== cell && localName(other) === 'th');
+    if (column && localName(column) === 'th') headers.push(column);
+    return headers.filter((header) => query(header, CONTROLS) === null).map((header) => cut(clean(textContent(header)), 200));
+  };
+  // The words that stand directly before a field, in its line, row or cell, back to the field before it.
+  const wordsBefore = (el) => {
+    for (let node = el, level = 0; node && level < 4; node = parentOf(node), level++) {
+      if (['form', 'table', 'body', 'section', 'article', 'main', 'fieldset', 'dialog'].includes(localName(node))) return '';
+      let words = '';
+      for (let prior = priorNode(node), i = 0; prior && i < 12; prior = priorNode(prior), i++) {
+        const type = nodeType(prior);
+        if (type === 1) {
+          if (SKIP.has(localName(prior))) continue;
+          if (matches(prior, CONTROLS) || query(prior, CONTROLS) !== null) return clean(words);
+        } else if (type !== 3) continue;
+        words = cut(textContent(prior), 2000) + ' ' + words;
+        if (clean(words).length > 60) break;
+      }
+      words = clean(words);
+      // A sentence is no name.
+      if (words !== '') return /[.!]$/.test(words) && words.split(' ').length > 3 ? '' : words.slice(-100);
+    }
+    return '';
   };
   // The form the expressions expect: policy/sensitive.rs says which.
   const prepared = (text) =>
@@ -204,8 +263,8 @@
       .replace(/œ/g, 'oe')
       .replace(/ø/g, 'o');
   function noteSensitive(el) {
-    if (!(isHtml(el, HTMLInputElement) || isHtml(el, HTMLTextAreaElement))) return false;
-    const input = isHtml(el, HTMLInputElement);
+    const input = isHtml(el, HTMLInputElement), area = isHtml(el, HTMLTextAreaElement);
+    if (!(input || area || (hasAttr(el, 'contenteditable') && editable(el)))) return false;
     const type = input ? inputType(el) : 'textarea';
     if (table.types[type] !== undefined) becomes(el, table.types[type]);
     if (['checkbox', 'radio', 'submit', 'button', 'reset', 'image', 'file', 'range', 'color'].includes(type)) return sensitive.has(el);
@@ -216,7 +275,7 @@
     if (table.words.length > 0) {
       for (const name of fieldWords(el).map(prepared)) for (const { kind, expression } of table.words) if (expression.test(name)) becomes(el, kind);
     }
-    const value = input ? inputValue(el) : areaValue(el);
+    const value = input ? inputValue(el) : area ? areaValue(el) : cut(textContent(el), 400);
     if (value.length >= 13 && valueLike(value)) becomes(el, cardLike(value) ? 'card' : 'account');
     return sensitive.has(el);
   }
@@ -273,11 +332,72 @@
     return false;
   };
   const labelled = (el) => (isHtml(el, HTMLLabelElement) ? getter(HTMLLabelElement.prototype, 'control')(el) : null);
+  // The slot that shows an element, or the text of an element with a shadow root, be the root open or closed.
+  const slotAround = (node) => {
+    const open = slotOf(node);
+    if (open) return open;
+    const parent = parentNode(node), root = isElement(parent) ? closedRoots.get(parent) : undefined;
+    if (!root) return null;
+    return [...rootQueryAll(root, 'slot')].find((slot) => method(HTMLSlotElement.prototype, 'assignedNodes')(slot).includes(node)) ?? null;
+  };
+  const slotOfText = (host) => {
+    const root = shadowOf(host) ?? closedRoots.get(host);
+    if (!root) return null;
+    const shows = (slot) => method(HTMLSlotElement.prototype, 'assignedNodes')(slot).some((node) => nodeType(node) === 3 && /\S/.test(node.data));
+    return [...rootQueryAll(root, 'slot')].find(shows) ?? null;
+  };
+  // What an event at this element passes on its way up, innermost first, as it is drawn.
+  const pathOf = (hit) => {
+    const path = [];
+    for (let node = slotOfText(hit) ?? hit; node && path.length < 1000; node = slotAround(node) ?? parentOf(node)) path.push(node);
+    return path;
+  };
+  const labelOf = (el, path) => path.some((node) => isElement(node) && labelled(node) === el);
   const reaches = (el, hit) => {
     if (hit === null) return false;
-    if (within(el, hit)) return true;
-    const label = closest(hit, 'label');
-    return label !== null && labelled(label) === el;
+    const path = pathOf(hit);
+    return path.includes(el) || within(el, hit) || labelOf(el, path);
+  };
+  const HOLDS_OTHERS = new Set(['iframe', 'frame', 'object', 'embed']);
+  // Whether a press on this element does something of its own, whatever lies around it.
+  const interactive = (el) => {
+    const name = localName(el);
+    if (HOLDS_OTHERS.has(name)) return true;
+    switch (name) {
+      case 'a':
+      case 'area':
+        // In a text that is being written a link is text.
+        if ((hasAttr(el, 'href') || hasAttr(el, 'xlink:href')) && !editable(el)) return true;
+        break;
+      case 'button':
+      case 'select':
+      case 'textarea':
+      case 'summary':
+        return true;
+      case 'input':
+        return inputType(el) !== 'hidden';
+      case 'label':
+        return labelled(el) !== null;
+      case 'video':
+      case 'audio':
+        if (hasAttr(el, 'controls')) return true;
+        break;
+      default:
+    }
+    const role = attr(el, 'role');
+    if (role !== null && ACTIVE_ROLES.has(role.trim().toLowerCase().split(/\s+/)[0])) return true;
+    if (editable(el) && !(parentOf(el) !== null && editable(parentOf(el)))) return true;
+    return hasAttr(el, 'onclick') || (hasAttr(el, 'tabindex') && Number(attr(el, 'tabindex')) >= 0);
+  };
+  // What takes a press before any of the wanted elements does: another control on the way up to them, or null.
+  const takes = (path, wanted) => {
+    for (const node of path) {
+      if (!isElement(node)) continue;
+      if (wanted.includes(node)) return null;
+      if (!interactive(node)) continue;
+      return wanted.includes(labelled(node)) ? null : node;
+    }
+    return null;
   };
 
   const closedRoots = new Map(); // host -> closed root, filled by each look from the browser's own tree
@@ -629,7 +749,7 @@
         for (let said = ctx.said; said; said = said.outer) said.words += ' ';
         return;
       }
-      const secured = textSecured(style);
+      const secured = ctx.secret || textSecured(style);
       const range = newRange(ownerDocument(node));
       range.selectNodeContents(node);
       const all = [...range.getClientRects()].map((r) => box(r, ctx.off));
@@ -785,6 +905,8 @@
         block++;
         return;
       }
+      // Also where the field itself has no mark, what is written in it is not told as a text.
+      if ((FIELDS.has(name) || hasAttr(el, 'contenteditable')) && isSensitive(el, style)) inside.secret = true;
       let kind;
       if (actionable(el, style, parentStyle)) kind = candidate(el, style, inside);
       if (kind?.leaf) return;
@@ -819,7 +941,7 @@
 
     const scroller = scrollerOf(document) ?? rootElement(document);
     const wide = { x: -globalThis.scrollX, y: -globalThis.scrollY, w: scroller ? scrollWidth(scroller) : view.w, h: scroller ? scrollHeight(scroller) : view.h };
-    const start = { doc: document, off: { x: 0, y: 0 }, clip: view, wide, seen: true, opacity: 1, said: null, solid: false, depth: 0, frames: [], frameSerial: 0, heading: 0, cell: null };
+    const start = { doc: document, off: { x: 0, y: 0 }, clip: view, wide, seen: true, opacity: 1, said: null, solid: false, secret: false, depth: 0, frames: [], frameSerial: 0, heading: 0, cell: null };
     if (rootElement(document)) element(rootElement(document), start, null);
     const title = cut(maskText(clean(titleOf(document))), 300);
     return {
@@ -828,26 +950,101 @@
       view: { w: view.w, h: view.h, dpr: globalThis.devicePixelRatio, scrollX: globalThis.scrollX, scrollY: globalThis.scrollY, pageW: wide.w, pageH: wide.h },
       items,
       counts,
-      masks: masks(),
+      masks: rectsOf(masked),
       ready: readiness(document),
     };
   };
 
-  // The rectangles to cover, as they are at this instant: compared before and after a capture.
-  const masks = () => masked.map(({ what, isRange, frames }) => {
+  // Everything of the page that must be covered, whether it has a mark or can be hit or not, and whatever the look's
+  // bounds are: sensitive fields, words that are numbers of cards or accounts, frames that are not read.
+  const MASKABLE = 400000; // nodes; past them there is no picture
+  const FIELDS = new Set(['input', 'textarea', 'select']);
+  const coverable = () => {
+    const found = [];
+    let left = MASKABLE;
+    const scan = (root, frames) => {
+      watch(root);
+      const doc = nodeType(root) === 9 ? root : ownerDocument(root);
+      const walker = newWalker(doc, root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        if (--left < 0) return;
+        if (nodeType(node) === 3) {
+          if (node.data.length < 13 || !valueLike(node.data)) continue;
+          const range = newRange(doc);
+          range.selectNodeContents(node);
+          found.push({ what: range, isRange: true, frames });
+          continue;
+        }
+        const name = localName(node);
+        if (FIELDS.has(name) || hasAttr(node, 'contenteditable')) {
+          if (isSensitive(node, styleOf(node))) found.push({ what: node, isRange: false, frames });
+        } else if (HOLDS_OTHERS.has(name)) {
+          const inner = readableDocument(node);
+          if (inner === null || rootElement(inner) === null) {
+            if (seen(node)) found.push({ what: node, isRange: false, frames });
+          } else {
+            const before = found.length;
+            scan(inner, [...frames, node]);
+            // Within a frame that is turned or scaled nothing is where it says: the whole frame is covered.
+            if (found.length > before && isBent(node)) found.push({ what: node, isRange: false, frames });
+          }
+        }
+        const root = shadowOf(node) ?? closedRoots.get(node);
+        if (root) scan(root, frames);
+      }
+    };
+    scan(document, []);
+    return { found, whole: left >= 0 };
+  };
+  const isBent = (el) => {
+    for (let node = el; node; node = slotAround(node) ?? parentOf(node)) {
+      const s = styleOf(node);
+      if (s.transform !== 'none' || s.rotate !== 'none' || s.scale !== 'none' || s.perspective !== 'none' || s.offsetPath !== 'none' || (s.zoom ?? '1') !== '1') return true;
+    }
+    return false;
+  };
+  // Styles that draw a thing elsewhere than where it is, or that may move it while a picture is taken.
+  const STILL = /^(accentColor|backgroundColor|border\w*Color|boxShadow|caretColor|color|fill|opacity|outline\w*|stroke|text\w*Color|textShadow|visibility|offset|computedOffset|easing|composite)$/;
+  const moves = (animation) => {
+    if (getter(Animation.prototype, 'playState')(animation) !== 'running') return false;
+    const effect = getter(Animation.prototype, 'effect')(animation);
+    if (effect === null) return false;
+    return method(KeyframeEffect.prototype, 'getKeyframes')(effect).some((frame) => Object.keys(frame).some((name) => !STILL.test(name)));
+  };
+  const strays = (style) => /drop-shadow|blur|url/.test(style.filter) || !['none', ''].includes(style.webkitBoxReflect ?? '');
+  const isSteady = (found) => {
+    const known = new Set();
+    for (const { what, isRange, frames } of found) {
+      for (const start of [isRange ? parentNode(what.startContainer) : what, ...frames]) {
+        for (let node = start; node && !known.has(node); node = slotAround(node) ?? parentOf(node)) {
+          known.add(node);
+          if (strays(styleOf(node)) || animationsOf(node).some(moves)) return false;
+        }
+      }
+    }
+    return true;
+  };
+  const rectsOf = (found) => found.map(({ what, isRange, frames }) => {
     let off = { x: 0, y: 0 };
     for (const frame of frames) off = frameOffset(frame, off);
-    return (isRange ? [...what.getClientRects()] : [rectOf(what)]).map((r) => {
+    return (isRange ? [...what.getClientRects()] : [rectOf(what)]).filter((r) => r.width > 0 && r.height > 0).map((r) => {
       const b = box(r, off);
       return [b.x, b.y, b.w, b.h];
     });
   }).flat();
+  // The rectangles to cover, as they are at this instant: compared before and after a capture.
+  const masks = () => {
+    const { found, whole } = coverable();
+    const all = [...masked, ...found];
+    return { rects: rectsOf(all), whole, steady: isSteady(all) };
+  };
   const geometry = () => {
     const marks = looked.map((el) => {
       const r = rectOf(el);
       return [Math.round(r.x), Math.round(r.y), Math.round(r.width), Math.round(r.height)];
     });
-    return { masks: masks(), marks, scroll: [globalThis.scrollX, globalThis.scrollY], view: [globalThis.innerWidth, globalThis.innerHeight, globalThis.devicePixelRatio] };
+    const { rects, whole, steady } = masks();
+    return { masks: rects, whole, steady, marks, scroll: [globalThis.scrollX, globalThis.scrollY], view: [globalThis.innerWidth, globalThis.innerHeight, globalThis.devicePixelRatio] };
   };
   const lookedAt = () => looked;
 
@@ -1029,15 +1226,45 @@
     let parts = [...method(Element.prototype, 'getClientRects')(el)].map((r) => box(r, off)).filter((b) => b.w >= 2 && b.h >= 2);
     if (isHtml(el, HTMLAreaElement)) parts = [areaOf(el, ctx)].filter((b) => b);
     if (parts.length === 0) parts = [...queryAll(el, '*')].slice(0, 20).map((c) => box(rectOf(c), off)).filter((b) => b.w >= 4 && b.h >= 4).slice(0, 1);
+    const wanted = [el, amountsTo(el, null)];
     let cover = null;
+    const tried = (here, x, y) => {
+      const hit = hitAt(x, y);
+      if (hit === null) return null;
+      const path = pathOf(hit), taker = takes(path, wanted);
+      if (reaches(el, hit) && taker === null) return { x, y, rect: [here.x, here.y, here.w, here.h] };
+      cover = cover ?? taker ?? path.find(interactive) ?? hit;
+      return null;
+    };
     for (const part of parts) {
       const here = cross(part, clip);
       if (here === null) continue;
       for (const [fx, fy] of [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75]]) {
-        const x = here.x + here.w * fx, y = here.y + here.h * fy;
-        const hit = hitAt(x, y);
-        if (hit !== null && reaches(el, hit)) return { x, y, rect: [here.x, here.y, here.w, here.h] };
-        cover = cover ?? hit;
+        const found = tried(here, here.x + here.w * fx, here.y + here.h * fy);
+        if (found) return found;
+      }
+    }
+    // Where a control inside takes the middle, the element's own words or its corners may still be free.
+    if (cover !== null && within(el, cover)) {
+      const walker = newWalker(ownerDocument(el), el, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(), i = 0; node && i < 50; node = walker.nextNode(), i++) {
+        if (!/\S/.test(node.data) || takes(pathOf(parentNode(node)), wanted) !== null) continue;
+        const range = newRange(ownerDocument(el));
+        range.selectNodeContents(node);
+        for (const line of [...range.getClientRects()].slice(0, 4)) {
+          const here = cross(box(line, off), clip);
+          const found = here && tried(here, here.x + here.w / 2, here.y + here.h / 2);
+          if (found) return found;
+        }
+      }
+      for (const part of parts.slice(0, 4)) {
+        const here = cross(part, clip);
+        if (here === null) continue;
+        const dx = Math.min(6, here.w / 8), dy = Math.min(6, here.h / 8);
+        for (const [x, y] of [[dx, dy], [here.w - dx, dy], [dx, here.h - dy], [here.w - dx, here.h - dy]]) {
+          const found = tried(here, here.x + x, here.y + y);
+          if (found) return found;
+        }
       }
     }
     if (cover === null) return { off: true };
@@ -1065,18 +1292,58 @@
   // ---- the guard: while armed, a trusted event whose path lacks the target is stopped -----------------------------------
   // What it sees is told through a binding of this world, as it happens: once a navigation has begun, nothing can be asked
   // of the page any more.
-  const guard = { armed: false, nonce: '', target: null, allowed: [], inner: [], roots: [] };
+  const guard = { armed: false, nonce: '', target: null, allowed: [], inner: [], wanted: [], roots: [] };
   const tell = (passed, type) => globalThis.countersignReport(JSON.stringify({ nonce: guard.nonce, passed, type }));
-  const GUARDED = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu', 'touchstart', 'touchend', 'keydown', 'keypress', 'keyup', 'beforeinput', 'textInput', 'dragstart', 'drop'];
+  const GUARDED = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu', 'touchstart', 'touchend', 'keydown', 'keypress', 'keyup', 'beforeinput', 'textInput', 'dragstart', 'drop', 'copy', 'cut', 'paste', 'submit'];
+  const PRESSES = new Set(['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu', 'touchstart', 'touchend']);
+  const CARRIES = new Set(['copy', 'cut', 'paste', 'dragstart', 'drop']);
   const halt = (event) => {
     stop(event);
     prevent(event);
     tell(false, event.type);
   };
+  // A click with a modifier or another button opens what it presses in a tab or window that may have no opener. None of
+  // ours does that, and no page may do it in our tabs.
+  let stopping = 0;
+  const elsewhere = (event) => {
+    if (event.type === 'submit') {
+      if (stopping === 0) return false;
+    } else {
+      if (event.type !== 'click' && event.type !== 'auxclick') return false;
+      const bent = event.ctrlKey || event.shiftKey || event.metaKey || event.altKey || event.button !== 0;
+      // What lies in a closed root is not on the path: what a page makes up is stopped wherever it is aimed.
+      if (!bent || (event.isTrusted && !composedPath(event).some(opens))) return false;
+      if (!event.cancelable) {
+        // It cannot be prevented, so for as long as it is under way nothing has an address and nothing is submitted.
+        const links = composedPath(event).filter(isElement).flatMap((el) => ['href', 'xlink:href'].filter((name) => hasAttr(el, name)).map((name) => [el, name, attr(el, name)]));
+        for (const [el, name] of links) without(el, name);
+        stopping++;
+        setTimeout(() => {
+          stopping--;
+          for (const [el, name, value] of links) if (!hasAttr(el, name)) having(el, name, value);
+        });
+      }
+    }
+    stop(event);
+    prevent(event);
+    return true;
+  };
+  const opens = (node) => {
+    if (!isElement(node)) return false;
+    const control = labelled(node) ?? node;
+    return ['a', 'area'].includes(localName(control)) || isSubmit(control) || closedRoots.has(node);
+  };
   const onEvent = (event) => {
-    if (!event.isTrusted || !guard.armed) return;
+    if (elsewhere(event)) return;
+    if (!guard.armed || event.type === 'submit') return;
+    if (CARRIES.has(event.type)) {
+      stop(event);
+      prevent(event);
+      return;
+    }
+    if (!event.isTrusted) return;
     const path = composedPath(event);
-    if (!guard.allowed.some((node) => path.includes(node))) {
+    if (!guard.allowed.some((node) => path.includes(node)) || (PRESSES.has(event.type) && takes(path, [...guard.wanted, ...guard.allowed]) !== null)) {
       halt(event);
       return;
     }
@@ -1095,9 +1362,15 @@
   };
   // Inside a closed root the window sees only the host; a listener on the root itself sees the target.
   const onClosed = (event) => {
-    if (!event.isTrusted || !guard.armed) return;
-    if (guard.inner.some((node) => composedPath(event).includes(node))) return;
+    if (elsewhere(event) || !event.isTrusted || !guard.armed) return;
+    if (CARRIES.has(event.type) || event.type === 'submit') return;
+    const path = composedPath(event);
+    if (guard.inner.some((node) => path.includes(node)) && !(PRESSES.has(event.type) && takes(path, [...guard.wanted, ...guard.inner]) !== null)) return;
     halt(event);
+  };
+  const labelsOf = (el) => {
+    const C = [HTMLInputElement, HTMLTextAreaElement, HTMLSelectElement, HTMLButtonElement].find((kind) => isHtml(el, kind));
+    return C ? [...(getter(C.prototype, 'labels')(el) ?? [])] : [];
   };
   // Added again only where it is gone: as the first listener of all it runs before any of the page's.
   const install = () => {
@@ -1112,9 +1385,11 @@
     guard.target = target;
     guard.inner = [];
     guard.allowed = [];
+    guard.wanted = [];
     if (target) {
       const effect = amountsTo(target, key);
-      guard.inner = [target, effect];
+      guard.wanted = [target, effect];
+      guard.inner = [target, effect, ...labelsOf(target)];
       for (const node of guard.inner) {
         let outer = node;
         for (let root = rootOf(outer); isShadow(root); root = rootOf(outer)) {
@@ -1128,6 +1403,13 @@
         }
         guard.allowed.push(outer === node ? node : outer);
       }
+    }
+    // A closed root inside the target hides what it holds from the window.
+    for (const [host, root] of closedRoots) {
+      if (guard.roots.includes(root) || !target || !within(target, host)) continue;
+      guard.roots.push(root);
+      guard.inner.push(host);
+      for (const type of GUARDED) root.addEventListener(type, onClosed, { capture: true, passive: false });
     }
     guard.armed = true;
     let live = false;

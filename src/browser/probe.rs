@@ -264,6 +264,8 @@ pub struct Look {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Geometry {
     masks: Vec<Rect>,
+    whole: bool,
+    steady: bool,
     marks: Vec<[i64; 4]>,
     scroll: [f64; 2],
     view: [f64; 3],
@@ -274,6 +276,18 @@ impl Geometry {
     #[must_use]
     pub fn masks(&self) -> &[Rect] {
         &self.masks
+    }
+
+    /// Whether the whole page was searched for what must be covered.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// Whether nothing that must be covered is animated or drawn elsewhere than where it is.
+    #[must_use]
+    pub const fn is_steady(&self) -> bool {
+        self.steady
     }
 }
 

@@ -92,8 +92,9 @@ pub struct Chord {
     modifiers: Vec<Modifier>,
 }
 
-/// Chords that leave the page for the browser's own commands (close tab, print, save, downloads, new window…).
-const BROWSER_CHORDS: &str = "fghjklnoprtuwd0123456789+-";
+/// The characters that Control may be held with: select all, bold, italic, undo and redo. Any other may command the
+/// browser (close, print, save, open…) or the clipboard, which takes what is masked from one field into another.
+const WITH_CONTROL: &str = "abiyz";
 
 impl Chord {
     /// Reads `Enter`, `Shift+Tab`, `Control+a`, `x`.
@@ -125,33 +126,50 @@ impl Chord {
         modifiers.sort_unstable();
         let mut chars = last.chars();
         let key = match (
-            NAMED.iter().find(|named| named.key == last),
+            NAMED
+                .iter()
+                .find(|named| named.key == last || last == " " && named.key == "Space"),
             chars.next(),
             chars.next(),
         ) {
             (Some(named), ..) => Key::Named(named),
-            (None, Some(' '), None) => return Self::parse("Space"),
             (None, Some(c), None) if c.is_ascii_graphic() => Key::Char(c),
             (None, ..) => return Err(KeyError::Unknown(Untrusted::new(last))),
         };
-        let strong = modifiers
-            .iter()
-            .any(|m| matches!(m, Modifier::Control | Modifier::Alt));
-        let alt = modifiers.contains(&Modifier::Alt);
-        let browser = match key {
-            // Alt and a character is an access key: it presses an element that the call does not name.
-            Key::Char(c) => alt || BROWSER_CHORDS.contains(c.to_ascii_lowercase()),
-            Key::Named(named) => matches!(
-                named.key,
-                "Tab" | "Escape" | "PageUp" | "PageDown" | "Space"
-            ),
-        };
-        let history = matches!(key, Key::Named(n) if matches!(n.key, "ArrowLeft" | "ArrowRight" | "Home"))
-            && modifiers.contains(&Modifier::Alt);
-        if (strong && browser) || history {
+        let chord = Self { key, modifiers };
+        if chord.leaves_the_page() {
             return Err(KeyError::Browser);
         }
-        Ok(Self { key, modifiers })
+        Ok(chord)
+    }
+
+    /// Whether the chord commands the browser, the clipboard or an access key, or opens what it presses elsewhere.
+    fn leaves_the_page(&self) -> bool {
+        let held = |modifier| self.modifiers.contains(&modifier);
+        let (alt, control, shift) = (
+            held(Modifier::Alt),
+            held(Modifier::Control),
+            held(Modifier::Shift),
+        );
+        match self.key {
+            // Alt and a character is an access key: it presses an element that the call does not name. With Shift,
+            // Control and a letter is another command; only redo is one of the page's.
+            Key::Char(c) => {
+                let c = c.to_ascii_lowercase();
+                alt || control && !(WITH_CONTROL.contains(c) && (!shift || c == 'z'))
+            }
+            Key::Named(named) => match named.key {
+                // Control opens in a new tab, Alt downloads; in a text it sends. Shift is judged by what has the focus.
+                "Enter" | "Space" | "Tab" | "PageUp" | "PageDown" => alt || control,
+                // The browser's task manager, and the desktop's menus.
+                "Escape" => alt || control || shift,
+                // Cut, and the dialog that clears the browser's data.
+                "Delete" => alt || shift,
+                "Backspace" => alt,
+                "ArrowLeft" | "ArrowRight" | "Home" | "End" => alt,
+                _ => alt && control,
+            },
+        }
     }
 
     /// The key.
@@ -170,6 +188,12 @@ impl Chord {
     #[must_use]
     pub fn is_enter(&self) -> bool {
         matches!(self.key, Key::Named(named) if named.key == "Enter")
+    }
+
+    /// A key that presses what has the focus, with a modifier: a link or a form would open in a new window by it.
+    #[must_use]
+    pub fn is_modified_press(&self) -> bool {
+        self.activates() && !self.modifiers.is_empty()
     }
 
     /// A key that can press what has the focus.
@@ -202,7 +226,7 @@ impl fmt::Display for Chord {
 pub enum KeyError {
     /// No such key or modifier.
     Unknown(Untrusted),
-    /// A chord that commands the browser itself, or an access key.
+    /// A chord that commands the browser itself or the clipboard, that opens elsewhere, or an access key.
     Browser,
 }
 
@@ -219,13 +243,17 @@ mod tests {
             "+",
             "Shift++",
             "a",
-            "Control+Enter",
+            "Shift+Enter",
+            "Control+Shift+z",
+            "Control+Backspace",
+            "Control+Shift+ArrowLeft",
+            "Alt+ArrowDown",
         ] {
             assert_eq!(Chord::parse(text).unwrap().to_string(), text);
         }
         assert_eq!(
-            Chord::parse("Shift+Control+a").unwrap().to_string(),
-            "Control+Shift+a"
+            Chord::parse("Shift+Control+z").unwrap().to_string(),
+            "Control+Shift+z"
         );
         assert_eq!(Chord::parse(" ").unwrap().to_string(), "Space");
     }
@@ -258,6 +286,26 @@ mod tests {
             "Control+Tab",
             "Alt+Home",
             "Control+Shift+n",
+            "Control+s",
+            "Control+q",
+            "Control+Shift+a",
+            "Control+Shift+i",
+            "Control+Shift+b",
+            "Control+Shift+Delete",
+            "Shift+Escape",
+            "Alt+Enter",
+            "Control+Enter",
+            "Control+Shift+Enter",
+            "Control+Space",
+            "Control+ ",
+            "Control+c",
+            "Control+C",
+            "Control+x",
+            "Control+v",
+            "Control+Shift+v",
+            "Alt+Control+v",
+            "Shift+Delete",
+            "Alt+Backspace",
         ] {
             assert_eq!(Chord::parse(text), Err(KeyError::Browser), "{text}");
         }

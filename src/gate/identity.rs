@@ -1,9 +1,9 @@
 //! Identity: the thing named is the thing that is there now, says the same, and can take this action.
 
-use crate::browser::probe::{ElementFacts, Facts, Print, Step, TabFacts};
+use crate::browser::probe::{ControlState, ElementFacts, Facts, Print, Step, TabFacts};
 use crate::domain::action::Action;
 use crate::domain::site::Address;
-use crate::error::{Code, Refusal};
+use crate::error::{Code, Detail, Refusal};
 use crate::snapshot::shelf::Remembered;
 
 use super::admit::Call;
@@ -141,9 +141,16 @@ fn fits(action: &Action, facts: &ElementFacts) -> Result<(), Refusal> {
                 return Err(Code::Disabled.into());
             }
         }
-        Action::PressOn(..) | Action::Press(..) => {
+        Action::PressOn(_, chord) | Action::Press(_, chord) => {
             if unusable {
                 return Err(Code::Disabled.into());
+            }
+            // With Shift, what is pressed opens in a window of its own; only in a text is it no press.
+            if chord.is_modified_press() && !is_text(print, state) {
+                return Err(Refusal::new(Code::ArgumentsInvalid).with(Detail::Argument(
+                    "key",
+                    "Enter or Space without a modifier, unless in a text of several lines",
+                )));
             }
         }
         Action::ScrollIn(..)
@@ -153,4 +160,13 @@ fn fits(action: &Action, facts: &ElementFacts) -> Result<(), Refusal> {
         | Action::Close(_) => {}
     }
     Ok(())
+}
+
+/// Whether Enter is a new line there and Space a space.
+fn is_text(print: &Print, state: &ControlState) -> bool {
+    let presses = matches!(
+        print.tag.as_str(),
+        "a" | "area" | "button" | "input" | "select" | "summary" | "label"
+    );
+    print.tag == "textarea" || state.editable && !presses
 }

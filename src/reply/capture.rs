@@ -71,6 +71,17 @@ pub async fn look(
             look = page.look(budget, table).await?;
         }
         let before = page.geometry().await?;
+        if !before.is_whole() {
+            return Ok(Capture {
+                look,
+                picture: Taken::Withheld(
+                    "the page is too large to be searched for what must be masked",
+                ),
+            });
+        }
+        if !before.is_steady() {
+            continue;
+        }
         let png = match page.screenshot().await {
             Ok(png) => png,
             Err(refusal) if refusal.code() == Code::CaptureFailed => {
@@ -100,7 +111,9 @@ pub async fn look(
     }
     Ok(Capture {
         look,
-        picture: Taken::Withheld("the page kept moving, so its masks could not be placed"),
+        picture: Taken::Withheld(
+            "the page kept moving, or draws a field that must be masked elsewhere than where it is, so its masks could not be placed",
+        ),
     })
 }
 

@@ -271,7 +271,7 @@ impl PressKey {
     /// Where the text names no key that can be pressed.
     pub fn parse(self) -> Result<Call, Refusal> {
         let chord = Chord::parse(&self.key).map_err(|_| {
-            argument("key", "a named key (Enter, Tab, Escape, ArrowDown…), a character, or a chord such as Control+a; not one that commands the browser")
+            argument("key", "a named key (Enter, Tab, Escape, ArrowDown…), a character, or a chord such as Control+a; not one that commands the browser or the clipboard, nor Enter or Space with Control or Alt: press them alone")
         })?;
         let action = match self.mark {
             Some(mark) => Action::PressOn(named(self.snapshot_id, mark), chord),

@@ -559,3 +559,162 @@ fn typed_text_is_kept_in_full_only_where_the_profile_asks() {
         }
     }
 }
+
+/// A secret in red in a field, at a known place.
+const SECRET: &str = "name=pin value=planted style='position:absolute;left:300px;top:200px;width:200px;height:40px;color:#f00;border:0;padding:0;font:30px sans-serif;";
+
+/// Whatever keeps a sensitive field from having a mark, it has its mask.
+#[test]
+fn a_sensitive_field_without_a_mark_is_masked_all_the_same() {
+    let mut room = Room::new();
+    let field = format!("<input aria-label=PIN {SECRET}'>");
+    let buttons: String = (0..260)
+        .map(|n| format!("<button style='width:22px;height:18px;padding:0'>{n}</button>"))
+        .collect();
+    let nodes = "<i></i>".repeat(30_000);
+    let ways = [
+        ("plain", field.clone()),
+        (
+            "a translucent sheet over it",
+            format!("{field}<div style='position:fixed;inset:0;background:rgba(0,0,0,.2)'></div>"),
+        ),
+        (
+            "the pointer passes it",
+            format!("<input aria-label=PIN {SECRET}pointer-events:none'>"),
+        ),
+        ("after the last mark", format!("<div style='width:250px'>{buttons}</div>{field}")),
+        ("after the last node", format!("{nodes}{field}")),
+        ("inert", format!("<div inert>{field}</div>")),
+        (
+            "in perspective",
+            format!("<div style='perspective:400px'><input aria-label=PIN {SECRET}transform:rotateY(20deg)'></div>"),
+        ),
+        (
+            "clipped by a parent that lets nothing be hit",
+            format!("<div style='clip-path:inset(0);position:absolute;inset:0;pointer-events:none'>{field}</div>"),
+        ),
+        (
+            "in an open shadow root",
+            format!("<span id=h style='pointer-events:none'></span><script>document.getElementById('h').attachShadow({{mode: 'open'}}).innerHTML = `{field}`</script>"),
+        ),
+        (
+            "in a closed shadow root",
+            format!("<span id=h style='pointer-events:none'></span><script>document.getElementById('h').attachShadow({{mode: 'closed'}}).innerHTML = `{field}`</script>"),
+        ),
+        (
+            "in a frame",
+            format!("<iframe style='position:absolute;inset:0;width:900px;height:500px;border:0;pointer-events:none' srcdoc=\"{field}\"></iframe>"),
+        ),
+        (
+            "in a frame that is scaled",
+            format!("<iframe style='position:absolute;inset:0;width:900px;height:500px;border:0;transform:scale(.7) rotate(5deg)' srcdoc=\"{field}\"></iframe>"),
+        ),
+        (
+            "a text that can be written",
+            "<div contenteditable aria-label=PIN style='pointer-events:none;color:#f00;font:30px sans-serif'>planted</div>".to_owned(),
+        ),
+        (
+            "a card number that the pointer passes, under a sheet",
+            "<p style='pointer-events:none;color:#f00;font:30px sans-serif'>4111 1111 1111 1111</p><div style='position:fixed;inset:0;background:rgba(255,255,255,.05)'></div>".to_owned(),
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (i, (what, html)) in ways.iter().enumerate() {
+        let tab = room.open(&format!("/{i}"), &format!("{VIEW}{html}"));
+        let (seen, picture) = room.picture(&tab);
+        keep(&picture, &format!("unmarked-{i}.png"));
+        // A sheet darkens the red; the marks are darker still.
+        let red = picture
+            .pixels()
+            .filter(|p| p[0] > 195 && p[1] < 30 && p[2] < 30)
+            .count();
+        let any = picture.pixels().any(|p| {
+            (60..=92).contains(&p[0]) && p[0] == p[1] && p[2].wrapping_sub(p[0]).abs_diff(8) <= 2
+        });
+        if red > 0 || !any || seen.says("planted") {
+            wrong.push((*what, red, any, seen.lines.clone()));
+        }
+        room.patiently("close_tab", json!({"tab": tab}));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The benign twin: what is no secret stands in the picture, also with such sheets and frames.
+#[test]
+fn what_is_not_sensitive_is_not_masked() {
+    let mut room = Room::new();
+    let field = "<input aria-label=Town name=town value=planted style='position:absolute;left:300px;top:200px;width:200px;height:40px;color:#f00;border:0;padding:0;font:30px sans-serif'>";
+    for (i, html) in [
+        field.to_owned(),
+        format!("<p>Your PIN stays secret.</p><form>{field}</form>"),
+        format!("<p>PIN <input name=x> Town {field}"),
+        format!("<table><tr><th>PIN<th>Town<tr><td><input name=x><td>{field}</table>"),
+        format!("<iframe style='position:absolute;inset:0;width:900px;height:500px;border:0;transform:scale(.9)' srcdoc=\"{field}\"></iframe>"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let tab = room.open(&format!("/{i}"), html);
+        let (_, picture) = room.picture(&tab);
+        assert!(red(&picture) > 50, "{html}");
+        room.patiently("close_tab", json!({"tab": tab}));
+    }
+}
+
+/// The name of a field may stand anywhere a person reads it.
+#[test]
+fn a_field_is_sensitive_by_whatever_names_it() {
+    let mut room = Room::new();
+    let field = "<input value=planted id=x1>";
+    let mut wrong = Vec::new();
+    for (i, html) in [
+        "<span id=n>Security code</span><div><p></p></div><hr><section><input value=planted aria-labelledby=n></section>".to_owned(),
+        "<section><input value=planted aria-describedby='m n'></section><hr><span id=n>One-time code</span>".to_owned(),
+        format!("<table><tr><th>PIN<td>{field}</table>"),
+        format!("<table><tr><td>PIN<td>{field}</table>"),
+        format!("<table><tr><th>Town<th>Security code<tr><td>Bern<td>{field}</table>"),
+        format!("<p>Security code: {field}"),
+        format!("<p><b>PIN</b> <span><span>{field}</span></span>"),
+        format!("<div style='display:flex'><div>One-time code</div><div>{field}</div></div>"),
+        format!("<dl><dt>PIN<dd>{field}</dl>"),
+        format!("<p>Town <input name=t> PIN {field}"),
+        "<div>PIN <span contenteditable>planted</span></div>".to_owned(),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let seen = room.show(&format!("/{i}"), html);
+        if seen.says("planted") || !seen.says("= masked") {
+            wrong.push((html.clone(), seen.lines.clone()));
+        }
+        room.patiently("close_tab", json!({"tab": seen.tab}));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A masked field that moves by itself, or is drawn a second time, is in no picture; one that came to rest is.
+#[test]
+fn a_masked_field_that_moves_or_is_drawn_twice_is_in_no_picture() {
+    let mut room = Room::new();
+    let ways = [
+        "<style>@keyframes k { to { transform: translateX(400px) } }</style><div style='animation:k 2s infinite alternate'>F</div>",
+        "<style>@keyframes k { to { margin-left: 400px } }</style><div style='animation:k 2s steps(2) infinite'>F</div>",
+        "<div style='filter:drop-shadow(0 90px #f00)'>F</div>",
+        "<div style='-webkit-box-reflect:below 60px'>F</div>",
+    ];
+    for (i, html) in ways.iter().enumerate() {
+        let html = html.replace('F', &format!("<input aria-label=PIN {SECRET}'>"));
+        let tab = room.open(&format!("/{i}"), &html);
+        let reply = room.patiently("observe", json!({"tab": tab, "image": true}));
+        assert!(reply.image().is_none(), "{html}");
+        let said = reply.server().to_string();
+        assert!(said.contains("masks could not be placed"), "{said}");
+        room.patiently("close_tab", json!({"tab": tab}));
+    }
+    let twin = format!(
+        "<style>@keyframes k {{ to {{ transform: translateX(400px) }} }} @keyframes c {{ to {{ color: #e00 }} }}</style><div style='animation:k 50ms'><input aria-label=PIN {SECRET};animation:c 2s infinite'></div><p style='animation:k 2s infinite;filter:blur(1px)'>moving</p>"
+    );
+    let tab = room.open("/twin", &twin);
+    let (_, picture) = room.picture(&tab);
+    assert_eq!(red(&picture), 0);
+}

@@ -60,7 +60,8 @@ fn what_is_typed_is_what_the_field_holds() {
     }
     let now = room.look(&seen.tab);
     room.fill(&now, "\"Area\"", "one\ntwo\n\nfour").server();
-    room.fill(&now, "textbox \"Free\"", "漢字 😀 free").server();
+    room.fill(&now, "textbox named \"Free\"", "漢字 😀 free")
+        .server();
     room.fill(&now, "\"Day\"", "2024-02-29").server();
     let held = values(&mut room, &seen);
     assert_eq!(held["area"], "one\ntwo\n\nfour");
@@ -308,7 +309,7 @@ fn whatever_moves_the_focus_an_editable_s_text_lands_nowhere_else() {
         "mutation",
         "removed",
     ];
-    nothing_lands_elsewhere("free", "textbox \"Free\"", &thefts);
+    nothing_lands_elsewhere("free", "textbox named \"Free\"", &thefts);
 }
 
 #[test]
@@ -353,7 +354,7 @@ fn a_page_that_writes_by_itself_is_told_first() {
     let now = room.look(&seen.tab);
     room.fill(&now, "\"Digits\"", "two").refusal();
     let now = room.look(&seen.tab);
-    room.fill(&now, "textbox \"Free\"", "new").refusal();
+    room.fill(&now, "textbox named \"Free\"", "new").refusal();
     let held = values(&mut room, &seen);
     assert_eq!(held["own"], "<new>");
     assert_eq!(held["digits"], "23");
@@ -368,7 +369,7 @@ fn a_key_writes_and_erases_nothing_elsewhere() {
     let all = ["keydown", "keypress", "beforeinput", "textInput"];
     let targets = [
         ("note", "\"Note\"", &all[..3]),
-        ("free", "textbox \"Free\"", &all[..]),
+        ("free", "textbox named \"Free\"", &all[..]),
         ("within", "\"Within\"", &all[2..3]),
     ];
     for (on, label, events) in targets {
@@ -538,4 +539,69 @@ fn keys_do_what_a_person_s_do_and_none_commands_the_browser() {
         refused(&room.press(&seen, "\"Next page\"", key), "A101");
     }
     assert_eq!(room.site.count("pressed"), 2);
+}
+
+/// A link or a form that is pressed with a modifier opens in a window of its own; the clipboard carries a masked value
+/// from one field into another.
+#[test]
+fn no_chord_opens_elsewhere_or_uses_the_clipboard() {
+    let mut room = Room::new();
+    let seen = room.show(
+        "/",
+        &format!(
+            "<a href='/effect/link' id=l>Further on</a><form action='/effect/sent'><input aria-label=Town id=t><button>Send</button></form>
+            <textarea aria-label=Note id=n></textarea>
+            <label>API secret <input id=s name=api_secret value=planted></label> <label>Search <input id=q></label>{TELL}"
+        ),
+    );
+    for mark in [
+        "\"Further on\"",
+        "\"Send\"",
+        "named \"Town\"",
+        "named \"Note\"",
+    ] {
+        for key in [
+            "Control+Enter",
+            "Alt+Enter",
+            "Control+Shift+Enter",
+            "Control+Space",
+        ] {
+            refused(&room.press(&seen, mark, key), "A101");
+        }
+    }
+    for mark in ["\"Further on\"", "\"Send\"", "named \"Town\""] {
+        for key in ["Shift+Enter", "Shift+Space"] {
+            let reply = room.press(&seen, mark, key);
+            refused(&reply, "A101");
+            assert_eq!(reply.refusal()["details"]["argument"], "key");
+        }
+    }
+    // The benign twin: a new line, and a link that is followed where it is.
+    room.fill(&seen, "named \"Note\"", "one").server();
+    let now = room.look(&seen.tab);
+    room.press(&now, "named \"Note\"", "Shift+Enter").server();
+    assert_eq!(values(&mut room, &seen)["n"], "one\n");
+
+    let now = room.look(&seen.tab);
+    room.press(&now, "\"API secret\"", "Control+a").server();
+    for key in [
+        "Control+c",
+        "Control+x",
+        "Shift+Delete",
+        "Control+Insert",
+        "Control+Shift+c",
+        "Alt+Control+c",
+    ] {
+        refused(&room.press(&now, "\"API secret\"", key), "A101");
+    }
+    for key in ["Control+v", "Control+Shift+v", "Shift+Insert"] {
+        refused(&room.press(&now, "\"Search\"", key), "A101");
+    }
+    assert_eq!(room.site.count("link") + room.site.count("sent"), 0);
+    assert_eq!(
+        room.patiently("list_tabs", json!({})).server()["tabs"]
+            .as_array()
+            .map(Vec::len),
+        Some(1)
+    );
 }
