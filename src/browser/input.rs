@@ -242,6 +242,7 @@ impl Page {
                 (world, target)
             }
         };
+        self.watch_new_tabs().await?;
         self.hub.hold(self.tab);
         let nonce = nonce()?;
         self.hub.watch(self.tab, &nonce);
@@ -297,6 +298,12 @@ impl Page {
         Ok(Handle(id.to_owned()))
     }
 
+    /// A page may open tabs for some seconds after a gesture: none begins before the browser holds what they ask for.
+    async fn watch_new_tabs(&self) -> Result<(), Refusal> {
+        let watching = self.hub.watch_new_tabs().await;
+        watching.map_err(|error| self.refusal(&error))
+    }
+
     /// Moves the pointer.
     ///
     /// # Errors
@@ -312,6 +319,7 @@ impl Page {
     /// # Errors
     /// Where the tab is gone or silent; the effect is then not known.
     pub async fn press(&self, at: Point) -> Result<(), Refusal> {
+        self.watch_new_tabs().await?;
         self.act(&mouse("mousePressed", at, "left", 1, 1))
             .await
             .map(drop)
@@ -383,6 +391,7 @@ impl Page {
     /// # Errors
     /// Where the tab is gone or silent.
     pub async fn press_key(&self, chord: &Chord) -> Result<(), Refusal> {
+        self.watch_new_tabs().await?;
         let modifiers = chord
             .modifiers()
             .iter()

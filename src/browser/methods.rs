@@ -49,6 +49,8 @@ methods! {
         Detach = "Target.detachFromTarget" { session_id: &'a str }
         /// Let a paused target run.
         RunIfWaiting = "Runtime.runIfWaitingForDebugger" {}
+        /// The address of a new target that a page of ours may have opened.
+        TargetInfo = "Target.getTargetInfo" { target_id: &'a str }
         /// Page events.
         PageEnable = "Page.enable" {}
         /// Execution contexts.
@@ -65,6 +67,8 @@ methods! {
         AddBinding = "Runtime.addBinding" { name: &'static str, execution_context_name: &'static str }
         /// Hold documents at request stage (security U5).
         FetchEnable = "Fetch.enable" { patterns: Value }
+        /// Hold them no longer.
+        FetchDisable = "Fetch.disable" {}
         /// Let a held request go on unchanged.
         FetchContinue = "Fetch.continueRequest" { request_id: &'a str }
         /// Let a page behave as if its window had the focus, also in the background.
