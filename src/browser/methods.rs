@@ -112,6 +112,8 @@ methods! {
         DismissDialog = "Page.handleJavaScriptDialog" { accept: bool }
         /// Close a tab of the session.
         CloseTarget = "Target.closeTarget" { target_id: &'a str }
+        /// Stop a download that a tab of the session began.
+        CancelDownload = "Browser.cancelDownload" { guid: &'a str }
         /// Keep the native file chooser shut.
         InterceptFileChooser = "Page.setInterceptFileChooserDialog" { enabled: bool }
     }

@@ -42,6 +42,8 @@ pub enum Note {
     Held,
     /// The page asked for a file; the chooser was kept shut.
     FileChooser,
+    /// A download began and was cancelled: none is granted.
+    DownloadStopped(Option<Site>),
     /// The tab crashed.
     Crashed,
 }
@@ -981,11 +983,16 @@ impl Hub {
                 SiteDecision::Granted | SiteDecision::TierNotGranted => true,
                 SiteDecision::NotListed => false,
             },
+            // A frame off the list may show itself, but nothing is sent there by a form, at whatever hop (U7).
+            (Some(address), false) if parsed_is_page(&event.resource_type) => {
+                event.request.method == "GET"
+                    || self.profile.decide(address.site(), Tier::Read) != SiteDecision::NotListed
+            }
             (Some(_), false) => true,
         };
         if !allowed {
             let site = parsed.map(|address| address.site().clone());
-            let unborn = tab.opener.filter(|_| !tab.committed);
+            let unborn = tab.opener.filter(|_| top && !tab.committed);
             if top || parsed_is_page(&event.resource_type) {
                 tab.notes.push(Note::DepartureStopped(site.clone()));
             }
@@ -1197,6 +1204,24 @@ impl Hub {
             }
             "Page.frameStartedLoading" if text("frameId") == tab.target => tab.loading = true,
             "Page.frameStoppedLoading" if text("frameId") == tab.target => tab.loading = false,
+            "Page.downloadWillBegin" => {
+                let from = Address::parse(strip_fragment(&text("url"))).ok();
+                let note = Note::DownloadStopped(from.map(|address| address.site().clone()));
+                // A tab that was opened for a download closes again at once.
+                let teller = tab.opener.filter(|_| !tab.committed).unwrap_or(id);
+                if let Some(tab) = state.tabs.get_mut(&teller)
+                    && !tab.notes.contains(&note)
+                {
+                    tab.notes.push(note);
+                }
+                let (hub, guid) = (Arc::clone(self), text("guid"));
+                tokio::spawn(async move {
+                    let no = Protect::CancelDownload { guid: &guid };
+                    if let Err(error) = hub.wire.call::<Value>(None, &no, CALL).await {
+                        tracing::warn!("a download could not be cancelled: {error}");
+                    }
+                });
+            }
             "Page.fileChooserOpened" => tab.notes.push(Note::FileChooser),
             "Inspector.targetCrashed" => {
                 tab.crashed = true;
@@ -1327,4 +1352,6 @@ struct RequestPaused {
 #[derive(Deserialize)]
 struct Request {
     url: String,
+    #[serde(default)]
+    method: String,
 }

@@ -411,6 +411,112 @@ fn the_person_s_tab_is_left_alone_while_a_page_asks_for_tabs() {
     assert!(!output.contains("planted"), "the person's page was read");
 }
 
+/// A frame off the list shows itself, but no form is sent there, straight or over a listed site.
+#[test]
+fn nothing_is_posted_into_a_frame_off_the_list() {
+    let mut room = Room::new();
+    room.site.answer("/hop", |_| {
+        Answer::redirect(307, "http://evil.test:{{port}}/effect/gone")
+    });
+    let form = |action: &str| {
+        format!(
+            "<iframe name=inside srcdoc='<p>Inside'></iframe><form target=inside method=post action='{action}'><input name=a value=b><button>Next page</button></form>"
+        )
+    };
+    for (i, action) in ["http://evil.test:{{port}}/effect/gone", "/hop"]
+        .iter()
+        .enumerate()
+    {
+        let seen = room.show(&format!("/{i}"), &form(action));
+        let reply = room.click(&seen, "\"Next page\"");
+        let told = event(&mut room, &seen.tab, Some(&reply), "departure_stopped");
+        assert_eq!(told, json!(room.site.origin(EVIL)), "{action}");
+        assert_eq!(hits(&room), 0, "{action}");
+    }
+    // The benign twins: posting into a listed frame, and a frame off the list that merely loads.
+    let seen = room.show("/near", &form("http://bank.test:{{port}}/effect/near"));
+    room.click(&seen, "\"Next page\"");
+    room.site.wait_for("near", 1);
+    room.show(
+        "/framed",
+        "<iframe src='http://evil.test:{{port}}/effect/framed'></iframe>",
+    );
+    room.site.wait_for("framed", 1);
+}
+
+/// Everything below a folder that a download could be, finished or not.
+fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// No download is granted: one that a page of ours begins is cancelled and told, and no file is left.
+#[test]
+fn a_download_is_cancelled_and_told() {
+    let (mut room, folder) = Room::downloading();
+    let attached = |body: &'static [u8]| {
+        move |_: &crate::support::site::Seen| {
+            let headers = [
+                ("content-type", "application/octet-stream"),
+                ("content-disposition", "attachment; filename=planted.bin"),
+            ];
+            let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            Answer::Raw(200, headers.to_vec(), body.to_vec())
+        }
+    };
+    room.site.answer("/attachment", attached(b"planted"));
+    room.site.answer("/large", attached(&[b'x'; 1 << 20]));
+    for (i, way) in [
+        "<a href=/attachment>Next page</a>",
+        "<a href=/large>Next page</a>",
+        "<a target=_blank href=/attachment>Next page</a>",
+        "<a download=planted.html href=/plain.html>Next page</a>",
+        "<iframe name=inside></iframe><a target=inside href=/attachment>Next page</a>",
+        "<button onclick=\"const a = document.createElement('a'); a.download = 'planted.txt'; a.href = URL.createObjectURL(new Blob(['planted'])); a.click()\">Next page</button>",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let seen = room.show(&format!("/{i}"), way);
+        let reply = room.click(&seen, "\"Next page\"");
+        let told = named(&reply, "download_stopped").or_else(|| {
+            (0..PATIENT).find_map(|_| {
+                tabs(&mut room).iter().find_map(|listed| {
+                    let tab = json!({"tab": listed["tab"], "image": false});
+                    named(&room.patiently("observe", tab), "download_stopped")
+                })
+            })
+        });
+        assert!(told.is_some(), "nothing is told: {way}: {}", reply.0);
+        for listed in tabs(&mut room) {
+            room.patiently("close_tab", json!({"tab": listed["tab"]}));
+        }
+    }
+    assert_eq!(files(&folder), Vec::<std::path::PathBuf>::new());
+    // The person's own go on.
+    room.browser
+        .open_as_person(&room.site.url(SHOP, "/attachment"));
+    let end = std::time::Instant::now() + PATIENCE;
+    while !files(&folder)
+        .iter()
+        .any(|file| file.file_name().is_some_and(|name| name == "planted.bin"))
+    {
+        assert!(
+            std::time::Instant::now() < end,
+            "the person's download came"
+        );
+        std::thread::yield_now();
+    }
+}
+
 /// A tab that the page opened empty is the session's own, and what the page writes there is the page's.
 #[test]
 fn an_empty_tab_of_a_page_is_the_page_s_own() {
