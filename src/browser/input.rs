@@ -242,6 +242,7 @@ impl Page {
                 (world, target)
             }
         };
+        self.watch_new_tabs().await?;
         self.hub.hold(self.tab);
         let nonce = nonce()?;
         self.hub.watch(self.tab, &nonce);
@@ -261,15 +262,15 @@ impl Page {
             let nonce = &nonce;
             async move {
                 let arguments = vec![Argument::Value(json!(nonce))];
-                self.value::<bool>(world, script::ARM_EMPTY, None, arguments)
-                    .await
+                let armed = self.value::<bool>(world, script::ARM_EMPTY, None, arguments);
+                tokio::time::timeout(ARMING, armed).await
             }
         }));
         let arguments = vec![
             Argument::Value(json!(nonce)),
             Argument::Value(json!(pressing)),
         ];
-        // Frames whose guard is not live stay dangerous only through what they ask for, and that is held.
+        // Frames whose guard is not live, or that do not answer, stay dangerous only through what they ask for, and that is held.
         let (live, _) = tokio::join!(
             self.value::<bool>(&own, script::ARM, Some(&target), arguments),
             empty
@@ -297,6 +298,12 @@ impl Page {
         Ok(Handle(id.to_owned()))
     }
 
+    /// A page may open tabs for some seconds after a gesture: none begins before the browser holds what they ask for.
+    async fn watch_new_tabs(&self) -> Result<(), Refusal> {
+        let watching = self.hub.watch_new_tabs().await;
+        watching.map_err(|error| self.refusal(&error))
+    }
+
     /// Moves the pointer.
     ///
     /// # Errors
@@ -312,6 +319,7 @@ impl Page {
     /// # Errors
     /// Where the tab is gone or silent; the effect is then not known.
     pub async fn press(&self, at: Point) -> Result<(), Refusal> {
+        self.watch_new_tabs().await?;
         self.act(&mouse("mousePressed", at, "left", 1, 1))
             .await
             .map(drop)
@@ -383,6 +391,7 @@ impl Page {
     /// # Errors
     /// Where the tab is gone or silent.
     pub async fn press_key(&self, chord: &Chord) -> Result<(), Refusal> {
+        self.watch_new_tabs().await?;
         let modifiers = chord
             .modifiers()
             .iter()
@@ -596,6 +605,9 @@ impl Page {
 /// How long after an event was dispatched the guards may take to tell of it.
 const TELLING: Duration = Duration::from_secs(1);
 
+/// How long another frame of the tab may take to arm its guard. One that takes longer counts as one without.
+const ARMING: Duration = Duration::from_secs(1);
+
 /// How long after a press that no guard saw what it asks for is still held.
 const STRAGGLING: Duration = Duration::from_millis(1_500);
 
@@ -650,7 +662,8 @@ impl Armed<'_> {
         };
         match landed {
             Landed::OnTarget => drop(tokio::spawn(rest)),
-            Landed::Astray => rest.await,
+            // A frame that does not answer keeps nobody waiting.
+            Landed::Astray => drop(tokio::time::timeout(ARMING, rest).await),
         }
     }
 }

@@ -49,6 +49,8 @@ methods! {
         Detach = "Target.detachFromTarget" { session_id: &'a str }
         /// Let a paused target run.
         RunIfWaiting = "Runtime.runIfWaitingForDebugger" {}
+        /// The address of a new target that a page of ours may have opened.
+        TargetInfo = "Target.getTargetInfo" { target_id: &'a str }
         /// Page events.
         PageEnable = "Page.enable" {}
         /// Execution contexts.
@@ -65,6 +67,8 @@ methods! {
         AddBinding = "Runtime.addBinding" { name: &'static str, execution_context_name: &'static str }
         /// Hold documents at request stage (security U5).
         FetchEnable = "Fetch.enable" { patterns: Value }
+        /// Hold them no longer.
+        FetchDisable = "Fetch.disable" {}
         /// Let a held request go on unchanged.
         FetchContinue = "Fetch.continueRequest" { request_id: &'a str }
         /// Let a page behave as if its window had the focus, also in the background.
@@ -108,6 +112,8 @@ methods! {
         DismissDialog = "Page.handleJavaScriptDialog" { accept: bool }
         /// Close a tab of the session.
         CloseTarget = "Target.closeTarget" { target_id: &'a str }
+        /// Stop a download that a tab of the session began.
+        CancelDownload = "Browser.cancelDownload" { guid: &'a str }
         /// Keep the native file chooser shut.
         InterceptFileChooser = "Page.setInterceptFileChooserDialog" { enabled: bool }
     }

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
 use serde::Deserialize;
@@ -42,6 +42,8 @@ pub enum Note {
     Held,
     /// The page asked for a file; the chooser was kept shut.
     FileChooser,
+    /// A download began and was cancelled: none is granted.
+    DownloadStopped(Option<Site>),
     /// The tab crashed.
     Crashed,
 }
@@ -66,11 +68,30 @@ struct Frame {
     url: String,
 }
 
+/// A held request: of a session of ours, or one that the browser as a whole held (`None`).
 #[derive(Debug, Clone)]
 struct Paused {
-    session: SessionId,
+    session: Option<SessionId>,
     request: String,
 }
+
+/// A tab that a page of ours asked for without an opener: by a click with a modifier or the middle button, be it made
+/// by a script. The browser begins its first request at once, whether or not its target is paused (measured).
+#[derive(Debug)]
+struct Asked {
+    by: TabId,
+    at: Instant,
+    /// Whether it is an address that is requested: `blob:` and `about:` never are.
+    requested: bool,
+}
+
+/// How long after a gesture the browser as a whole holds documents: a page may open tabs for five seconds after one
+/// (transient activation), and no longer.
+const WATCH: Duration = Duration::from_secs(6);
+
+/// How long what a page asked for is remembered, and a new target without opener is kept until its request is seen.
+const REMEMBERED: Duration = Duration::from_secs(5);
+const UNDECIDED: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 struct Tab {
@@ -88,6 +109,8 @@ struct Tab {
     refused: bool,
     loads: u64,
     opener: Option<TabId>,
+    /// Opened without an opener: its first request is held by the browser as a whole alone.
+    stray: bool,
     hold: Option<Vec<Paused>>,
     watched: Watched,
 }
@@ -165,6 +188,11 @@ struct State {
     sessions: HashMap<SessionId, TabId>,
     unclaimed: HashMap<String, SessionId>,
     creating: usize,
+    /// What pages of ours asked to open without an opener, by address.
+    asked: HashMap<String, Asked>,
+    /// New targets without opener, until their first request says whose they are.
+    undecided: HashMap<String, SessionId>,
+    watch_until: Option<Instant>,
     next_tab: u32,
 }
 
@@ -178,6 +206,26 @@ pub(in crate::browser) struct Hub {
     profile: Arc<Profile>,
     state: Mutex<State>,
     version: watch::Sender<u64>,
+    /// Whether the browser as a whole holds documents.
+    watching: tokio::sync::Mutex<bool>,
+}
+
+impl State {
+    /// Whether a page of ours asked for this address, in a tab without an opener, a moment ago.
+    fn who_asked(&mut self, url: &str) -> Option<TabId> {
+        self.asked
+            .retain(|_, asked| asked.at.elapsed() < REMEMBERED);
+        self.asked.get(asked_key(url)).map(|asked| asked.by)
+    }
+
+    /// Whether anything is under way that only the hold of the whole browser holds.
+    fn needs_watching(&self) -> bool {
+        let tabs = self.tabs.values();
+        let mut open = tabs.filter(|tab| {
+            tab.hold.is_some() || (tab.stray && !tab.refused && !(tab.ready && tab.committed))
+        });
+        open.next().is_some() || !self.undecided.is_empty()
+    }
 }
 
 impl Hub {
@@ -198,6 +246,7 @@ impl Hub {
                 ..State::default()
             }),
             version: watch::Sender::new(0),
+            watching: tokio::sync::Mutex::new(false),
         });
         tokio::spawn(read_events(Arc::clone(&hub), events));
         let only_pages = json!([{"type": "page"}]);
@@ -379,6 +428,62 @@ impl Hub {
         }
     }
 
+    // ---- tabs that a page opens without an opener -------------------------------------------------------------------
+
+    /// Before a gesture: from now until a page may open no more tabs, the browser as a whole holds every document, since
+    /// a tab without an opener asks for its first before anything can be set on it. What is not ours goes on at once,
+    /// unread but for its address.
+    pub(in crate::browser) async fn watch_new_tabs(self: &Arc<Self>) -> Result<(), WireError> {
+        let mut watching = self.watching.lock().await;
+        self.state().watch_until = Some(Instant::now() + WATCH);
+        if *watching {
+            return Ok(());
+        }
+        let patterns = json!([{"resourceType": "Document", "requestStage": "Request"}]);
+        let hold = Observe::FetchEnable { patterns };
+        self.wire.call::<Value>(None, &hold, CALL).await?;
+        *watching = true;
+        let hub = Arc::clone(self);
+        tokio::spawn(async move { hub.stop_watching().await });
+        Ok(())
+    }
+
+    /// The same once more: a gesture goes on.
+    pub(in crate::browser) fn watch_on(&self) {
+        if let Some(until) = &mut self.state().watch_until {
+            *until = Instant::now() + WATCH;
+        }
+    }
+
+    async fn stop_watching(self: Arc<Self>) {
+        loop {
+            let until = self.state().watch_until.unwrap_or_else(Instant::now);
+            tokio::select! {
+                () = tokio::time::sleep_until(until.into()) => {}
+                () = self.wire.lost() => return,
+            }
+            let mut watching = self.watching.lock().await;
+            {
+                let mut state = self.state();
+                if state
+                    .watch_until
+                    .is_some_and(|until| until > Instant::now())
+                {
+                    continue;
+                }
+                if state.needs_watching() {
+                    state.watch_until = Some(Instant::now() + UNDECIDED);
+                    continue;
+                }
+                state.watch_until = None;
+            }
+            *watching = false;
+            let end = Observe::FetchDisable {};
+            let _ = self.wire.call::<Value>(None, &end, CALL).await;
+            return;
+        }
+    }
+
     // ---- the press window -------------------------------------------------------------------------------------------
 
     /// From now on every document this tab asks for is held, until [`Hub::release`].
@@ -408,6 +513,7 @@ impl Hub {
 
     /// Ends the hold: what was asked for meanwhile goes on to the site check, or is refused where the press went astray.
     pub(in crate::browser) fn release(self: &Arc<Self>, id: TabId, landed: Landed) {
+        self.watch_on();
         let paused: Vec<Paused> = {
             let mut state = self.state();
             let held = state
@@ -450,7 +556,7 @@ impl Hub {
             .await
             .ok_or(WireError::Timeout("Target.attachedToTarget"))?;
         drop(expected);
-        let id = self.register(target, &session, None);
+        let id = self.register(target, &session, None, false);
         if let Err(error) = self.set_up(id, &session).await {
             // Half set up, it is of no use to anybody.
             self.close(target.to_owned());
@@ -459,7 +565,13 @@ impl Hub {
         Ok(id)
     }
 
-    fn register(&self, target: &str, session: &SessionId, opener: Option<TabId>) -> TabId {
+    fn register(
+        &self,
+        target: &str,
+        session: &SessionId,
+        opener: Option<TabId>,
+        stray: bool,
+    ) -> TabId {
         let mut state = self.state();
         state.next_tab += 1;
         let id = TabId::new(state.next_tab);
@@ -492,6 +604,7 @@ impl Hub {
                 refused: false,
                 loads: 0,
                 opener,
+                stray,
                 hold: held.then(Vec::new),
                 watched: Watched::default(),
             },
@@ -604,7 +717,7 @@ impl Hub {
             };
             let _ = hub
                 .wire
-                .call::<Value>(Some(&paused.session), &go, CALL)
+                .call::<Value>(paused.session.as_ref(), &go, CALL)
                 .await;
         });
     }
@@ -618,7 +731,7 @@ impl Hub {
             };
             let _ = hub
                 .wire
-                .call::<Value>(Some(&paused.session), &no, CALL)
+                .call::<Value>(paused.session.as_ref(), &no, CALL)
                 .await;
         });
     }
@@ -661,25 +774,141 @@ impl Hub {
                 .map(|tab| tab.id)
         };
         match opener {
-            Some(opener) => self.adopt_popup(opener, &session, info.target_id),
+            Some(opener) => {
+                let _ = self.adopt_popup(opener, &session, info.target_id, false);
+            }
             None if event.waiting_for_debugger && self.state().creating > 0 => {
                 self.state().unclaimed.insert(info.target_id, session);
                 self.changed();
             }
-            None => self.let_go(session, event.waiting_for_debugger),
+            None if event.waiting_for_debugger => self.whose(session, info.target_id),
+            None => self.let_go(session, false),
         }
     }
 
-    fn adopt_popup(self: &Arc<Self>, opener: TabId, session: &SessionId, target: String) {
+    /// A new target without opener: the person's, unless a page of ours asked for a tab a moment ago. Then its first
+    /// request, which is held, says whose it is; one that asks for nothing is the person's as well, unless what the page
+    /// asked for is something that is never requested.
+    fn whose(self: &Arc<Self>, session: SessionId, target: String) {
+        {
+            let mut state = self.state();
+            state
+                .asked
+                .retain(|_, asked| asked.at.elapsed() < REMEMBERED);
+            if state.asked.is_empty() || state.watch_until.is_none() {
+                drop(state);
+                return self.let_go(session, true);
+            }
+            state.undecided.insert(target.clone(), session);
+        }
+        let hub = Arc::clone(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(UNDECIDED).await;
+            if !hub.state().undecided.contains_key(&target) {
+                return;
+            }
+            let ask = Observe::TargetInfo { target_id: &target };
+            let info: Result<Value, _> = hub.wire.call(None, &ask, CALL).await;
+            let url = info.as_ref().ok().and_then(|info| {
+                let url = info.pointer("/targetInfo/url").and_then(Value::as_str);
+                url.filter(|url| !url.is_empty())
+            });
+            let (session, refused) = {
+                let mut state = hub.state();
+                let Some(session) = state.undecided.remove(&target) else {
+                    return;
+                };
+                let mut asked = state.asked.iter().filter(|(_, asked)| !asked.requested);
+                // One that shows nothing yet is taken for what was asked for.
+                let found = asked.find(|(key, _)| url.is_none_or(|url| asked_key(url) == **key));
+                let by = found.map(|(_, asked)| asked.by);
+                if let Some(tab) = by.and_then(|by| state.tabs.get_mut(&by)) {
+                    tab.notes.push(Note::OpenRefused(None));
+                }
+                (session, by.is_some())
+            };
+            if refused {
+                hub.close(target);
+                hub.changed();
+            } else {
+                hub.let_go(session, true);
+            }
+        });
+    }
+
+    /// A document that the browser as a whole held. What a session of ours holds was held there before.
+    fn request_anywhere(self: &Arc<Self>, event: RequestPaused) {
+        let paused = Paused {
+            session: None,
+            request: event.request_id.clone(),
+        };
+        let frame = event.frame_id.clone();
+        let (ours, session, by) = {
+            let mut state = self.state();
+            let mut tabs = state.tabs.values();
+            let ours = tabs.find(|tab| tab.has_frame(&frame));
+            let ours = ours.map(|tab| (tab.id, tab.stray && tab.target == frame));
+            let by = if ours.is_none() {
+                state.who_asked(&event.request.url)
+            } else {
+                None
+            };
+            // One that comes while we open a tab of our own waits among those.
+            let session = match by {
+                Some(_) => {
+                    let undecided = state.undecided.remove(&frame);
+                    undecided.or_else(|| state.unclaimed.remove(&frame))
+                }
+                None => state.undecided.remove(&frame),
+            };
+            (ours, session, by)
+        };
+        match (ours, by) {
+            (Some((id, true)), _) => self.judge(id, paused, &event),
+            (Some((_, false)), _) => self.go_on(paused),
+            (None, Some(by)) => match session {
+                Some(session) => match self.adopt_popup(by, &session, frame, true) {
+                    Some(id) => self.judge(id, paused, &event),
+                    None => self.fail(paused),
+                },
+                // Let go already: too late to take it over, in time to stop it.
+                None => {
+                    let site = Address::parse(strip_fragment(&event.request.url)).ok();
+                    if let Some(tab) = self.state().tabs.get_mut(&by) {
+                        let site = site.map(|address| address.site().clone());
+                        tab.notes.push(Note::OpenRefused(site));
+                    }
+                    self.fail(paused);
+                    self.close(frame);
+                    self.changed();
+                }
+            },
+            (None, None) => {
+                if let Some(session) = session {
+                    self.let_go(session, true);
+                }
+                self.go_on(paused);
+            }
+        }
+    }
+
+    fn adopt_popup(
+        self: &Arc<Self>,
+        opener: TabId,
+        session: &SessionId,
+        target: String,
+        stray: bool,
+    ) -> Option<TabId> {
         let most = self.profile.limits().open_tabs();
         let full = self.state().tabs.len() >= most as usize;
         if full {
             if let Some(tab) = self.state().tabs.get_mut(&opener) {
                 tab.notes.push(Note::OpenRefused(None));
             }
-            return self.close(target);
+            self.close(target);
+            return None;
         }
-        let id = self.register(&target, session, Some(opener));
+        let id = self.register(&target, session, Some(opener), stray);
         let hub = Arc::clone(self);
         let session = session.clone();
         tokio::spawn(async move {
@@ -704,6 +933,7 @@ impl Hub {
             }
             hub.changed();
         });
+        Some(id)
     }
 
     fn gone(&self, session: &SessionId) {
@@ -730,12 +960,16 @@ impl Hub {
     /// A document was asked for: of the top frame only from listed sites, of an inner frame from the web at large (U7).
     fn request(self: &Arc<Self>, session: &SessionId, event: RequestPaused) {
         let paused = Paused {
-            session: session.clone(),
-            request: event.request_id,
+            session: Some(session.clone()),
+            request: event.request_id.clone(),
         };
         let Some(id) = self.state().sessions.get(session).copied() else {
             return self.fail(paused);
         };
+        self.judge(id, paused, &event);
+    }
+
+    fn judge(self: &Arc<Self>, id: TabId, paused: Paused, event: &RequestPaused) {
         let parsed = Address::parse(strip_fragment(&event.request.url)).ok();
         let mut state = self.state();
         let Some(tab) = state.tabs.get_mut(&id) else {
@@ -749,11 +983,16 @@ impl Hub {
                 SiteDecision::Granted | SiteDecision::TierNotGranted => true,
                 SiteDecision::NotListed => false,
             },
+            // A frame off the list may show itself, but nothing is sent there by a form, at whatever hop (U7).
+            (Some(address), false) if parsed_is_page(&event.resource_type) => {
+                event.request.method == "GET"
+                    || self.profile.decide(address.site(), Tier::Read) != SiteDecision::NotListed
+            }
             (Some(_), false) => true,
         };
         if !allowed {
             let site = parsed.map(|address| address.site().clone());
-            let unborn = tab.opener.filter(|_| !tab.committed);
+            let unborn = tab.opener.filter(|_| top && !tab.committed);
             if top || parsed_is_page(&event.resource_type) {
                 tab.notes.push(Note::DepartureStopped(site.clone()));
             }
@@ -794,6 +1033,10 @@ impl Hub {
                     self.gone(&SessionId::new(gone));
                 }
             }
+            ("Fetch.requestPaused", None) => match serde_json::from_value(event.params) {
+                Ok(paused) => self.request_anywhere(paused),
+                Err(_) => tracing::warn!("a held request could not be read and stays held"),
+            },
             ("Fetch.requestPaused", Some(session)) => match serde_json::from_value(event.params) {
                 Ok(paused) => self.request(session, paused),
                 Err(_) => tracing::warn!("a held request could not be read and stays held"),
@@ -937,6 +1180,18 @@ impl Hub {
                     },
                 );
             }
+            "Page.frameRequestedNavigation"
+                if matches!(text("disposition").as_str(), "newTab" | "newWindow") =>
+            {
+                let url = text("url");
+                let key = asked_key(&url).to_owned();
+                let asked = Asked {
+                    by: id,
+                    at: Instant::now(),
+                    requested: key.len() < strip_fragment(&url).len(),
+                };
+                state.asked.insert(key, asked);
+            }
             "Page.navigatedWithinDocument" => {
                 if let Some(frame) = tab.frames.get_mut(&text("frameId")) {
                     frame.url = text("url");
@@ -949,6 +1204,24 @@ impl Hub {
             }
             "Page.frameStartedLoading" if text("frameId") == tab.target => tab.loading = true,
             "Page.frameStoppedLoading" if text("frameId") == tab.target => tab.loading = false,
+            "Page.downloadWillBegin" => {
+                let from = Address::parse(strip_fragment(&text("url"))).ok();
+                let note = Note::DownloadStopped(from.map(|address| address.site().clone()));
+                // A tab that was opened for a download closes again at once.
+                let teller = tab.opener.filter(|_| !tab.committed).unwrap_or(id);
+                if let Some(tab) = state.tabs.get_mut(&teller)
+                    && !tab.notes.contains(&note)
+                {
+                    tab.notes.push(note);
+                }
+                let (hub, guid) = (Arc::clone(self), text("guid"));
+                tokio::spawn(async move {
+                    let no = Protect::CancelDownload { guid: &guid };
+                    if let Err(error) = hub.wire.call::<Value>(None, &no, CALL).await {
+                        tracing::warn!("a download could not be cancelled: {error}");
+                    }
+                });
+            }
             "Page.fileChooserOpened" => tab.notes.push(Note::FileChooser),
             "Inspector.targetCrashed" => {
                 tab.crashed = true;
@@ -977,21 +1250,17 @@ pub(in crate::browser) struct Expected {
 
 impl Drop for Expected {
     fn drop(&mut self) {
-        let others: Vec<SessionId> = {
+        let others: Vec<(String, SessionId)> = {
             let mut state = self.hub.state();
             state.creating = state.creating.saturating_sub(1);
             if state.creating > 0 {
                 Vec::new()
             } else {
-                state
-                    .unclaimed
-                    .drain()
-                    .map(|(_, session)| session)
-                    .collect()
+                state.unclaimed.drain().collect()
             }
         };
-        for session in others {
-            self.hub.let_go(session, true);
+        for (target, session) in others {
+            self.hub.whose(session, target);
         }
     }
 }
@@ -1026,6 +1295,14 @@ fn remove_frame(tab: &mut Tab, frame: &str) {
 
 fn parsed_is_page(kind: &str) -> bool {
     kind == "Document"
+}
+
+/// An address as it is remembered: without the fragment, and without the scheme, which the browser may upgrade.
+fn asked_key(url: &str) -> &str {
+    let url = strip_fragment(url);
+    url.strip_prefix("https://")
+        .or_else(|| url.strip_prefix("http://"))
+        .unwrap_or(url)
 }
 
 fn strip_fragment(url: &str) -> &str {
@@ -1075,4 +1352,6 @@ struct RequestPaused {
 #[derive(Deserialize)]
 struct Request {
     url: String,
+    #[serde(default)]
+    method: String,
 }

@@ -50,6 +50,7 @@ fn stopped(page: &Page) -> Refusal {
         Note::Dialog { .. }
         | Note::Opened(_)
         | Note::OpenRefused(_)
+        | Note::DownloadStopped(_)
         | Note::Held
         | Note::FileChooser
         | Note::Crashed => None,

@@ -446,6 +446,7 @@ fn tell_notes(notes: Vec<Note>, server: &mut Map<String, Value>, page: &mut Map<
             Note::DepartureStopped(to) => events.push(json!({"departure_stopped": site(to)})),
             Note::Opened(tab) => events.push(json!({"opened_tab": tab})),
             Note::OpenRefused(to) => events.push(json!({"tab_not_opened": site(to)})),
+            Note::DownloadStopped(from) => events.push(json!({"download_stopped": site(from)})),
             Note::Held => events.push(json!({"request_not_sent": true})),
             Note::FileChooser => events.push(json!({"file_chooser_kept_shut": true})),
             Note::Crashed => events.push(json!({"crashed": true})),

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::gesture::room::{BANK, EVIL, Room, SHOP, refused};
 use crate::support::PATIENCE;
 use crate::support::client::Reply;
+use crate::support::site::Answer;
 use crate::support::x::Screen;
 
 /// The hits at the site that is off the list.
@@ -93,7 +94,6 @@ fn an_address_off_the_list_is_refused_before_anything_is_sent() {
 
 #[test]
 fn a_redirect_off_the_list_stops_at_the_hop() {
-    use crate::support::site::Answer;
     let mut room = Room::new();
     for status in [301, 302, 303, 307, 308] {
         room.site.answer(&format!("/to-{status}"), move |_| {
@@ -259,6 +259,261 @@ fn what_a_page_opens_on_the_list_becomes_a_tab() {
             room.patiently("close_tab", json!({"tab": listed["tab"]}))
                 .server();
         }
+    }
+}
+
+/// Makes a button that opens a tab without an opener, as a click with a modifier does, from what is in no document.
+fn apart(make: &str, event: &str) -> String {
+    format!(
+        "<script>function go() {{ const made = (() => {{ {make} }})(); made.dispatchEvent(new MouseEvent('click', {{bubbles: true, cancelable: true, {event}}})); }}</script>"
+    )
+}
+
+/// As [`apart`], an anchor.
+fn link_apart(to: &str, event: &str) -> String {
+    apart(
+        &format!("const a = document.createElement('a'); a.href = '{to}'; return a;"),
+        event,
+    )
+}
+
+const GO: &str = "<button onclick=\"go()\">Next page</button>";
+const LATE: &str = "<button onclick=\"setTimeout(go, 1500)\">Next page</button>";
+
+/// A click with a modifier, which a page can make by a script, opens a tab that names no opener.
+#[test]
+fn what_a_page_opens_without_an_opener_off_the_list_never_loads() {
+    let mut room = Room::new();
+    let to = "http://evil.test:{{port}}/effect/gone";
+    room.site.answer("/hop", |_| {
+        Answer::redirect(307, "http://evil.test:{{port}}/effect/gone")
+    });
+    let ctrl = "ctrlKey: true";
+    // The way, and whether what was asked for has a site to tell.
+    let ways = [
+        (link_apart(to, ctrl) + GO, true),
+        (link_apart(to, ctrl) + LATE, true),
+        (link_apart(to, "shiftKey: true") + GO, true),
+        (
+            link_apart(to, "metaKey: true, ctrlKey: true, shiftKey: true") + GO,
+            true,
+        ),
+        (link_apart("/hop", ctrl) + GO, true),
+        (
+            apart(
+                &format!(
+                    "const f = document.createElement('form'); f.method = 'post'; f.action = '{to}'; f.innerHTML = '<input name=a value=b><button></button>'; f.hidden = true; document.body.append(f); return f.querySelector('button');"
+                ),
+                ctrl,
+            ) + GO,
+            true,
+        ),
+        (
+            apart(
+                &format!(
+                    "const a = document.createElement('a'); a.href = URL.createObjectURL(new Blob(['<script>location = `{to}`<', '/script>'], {{type: 'text/html'}})); return a;"
+                ),
+                ctrl,
+            ) + GO,
+            false,
+        ),
+    ];
+    for (i, (way, tells)) in ways.iter().enumerate() {
+        let seen = room.show(&format!("/{i}"), way);
+        let reply = room.click(&seen, "\"Next page\"");
+        assert!(!reply.is_refusal(), "{way}: {}", reply.0);
+        let told = event(&mut room, &seen.tab, Some(&reply), NOT_OPENED);
+        if *tells {
+            assert_eq!(told, json!(room.site.origin(EVIL)), "{way}");
+        }
+        assert_eq!(hits(&room), 0, "{way}");
+        assert_eq!(tabs(&mut room).len(), 1, "{way}");
+        room.patiently("close_tab", json!({"tab": seen.tab}))
+            .server();
+    }
+    // By a key of our own, and by a middle click on what is in the document.
+    let seen = room.show("/key", &format!("<a href='{to}'>Next page</a>"));
+    room.press(&seen, "\"Next page\"", "Control+Enter");
+    let seen = room.show(
+        "/aux",
+        &format!("<a id=a href='{to}'>Off</a><button onclick=\"document.getElementById('a').dispatchEvent(new MouseEvent('click', {{button: 1, bubbles: true, cancelable: true}}))\">Next page</button>"),
+    );
+    room.click(&seen, "\"Next page\"");
+    // Whatever left before this left for the same site.
+    room.show("/last", "<p>Last");
+    assert_eq!(hits(&room), 0);
+}
+
+#[test]
+fn what_a_page_opens_without_an_opener_on_the_list_becomes_a_tab() {
+    let mut room = Room::new();
+    let to = format!("http://{BANK}:{{{{port}}}}/there");
+    let further = format!("http://{EVIL}:{{{{port}}}}/effect/gone");
+    room.site.page(
+        "/there",
+        &format!("<p>Nothing special<p><a href='{further}'>Off</a>"),
+    );
+    for (i, way) in [
+        link_apart(&to, "ctrlKey: true") + GO,
+        link_apart(&to, "shiftKey: true") + LATE,
+    ]
+    .iter()
+    .enumerate()
+    {
+        let seen = room.show(&format!("/{i}"), way);
+        let reply = room.click(&seen, "\"Next page\"");
+        let opened = event(&mut room, &seen.tab, Some(&reply), "opened_tab");
+        let reply = room.patiently(
+            "wait_for",
+            json!({"tab": opened, "text": "Nothing special"}),
+        );
+        assert_eq!(reply.server()["met"], true, "{way}");
+        // It is held to the list like any other.
+        let there = room.look(&opened);
+        let reply = room.click(&there, "\"Off\"");
+        event(&mut room, &opened, Some(&reply), "departure_stopped");
+        for listed in tabs(&mut room) {
+            room.patiently("close_tab", json!({"tab": listed["tab"]}))
+                .server();
+        }
+    }
+    assert_eq!(hits(&room), 0);
+}
+
+/// While a page asks for tabs, whether it gets them or not, what the person opens stays the person's.
+#[test]
+fn the_person_s_tab_is_left_alone_while_a_page_asks_for_tabs() {
+    let mut room = Room::new();
+    room.site.page(
+        "/private",
+        "<p>planted-text<script>setInterval(() => fetch('/effect/alive'), 50)</script>",
+    );
+    let to = format!("http://{EVIL}:{{{{port}}}}/effect/gone");
+    let blob = "const b = document.createElement('a'); b.href = 'blob:' + location.origin + '/none'; b.dispatchEvent(new MouseEvent('click', {ctrlKey: true}));";
+    let seen = room.show(
+        "/",
+        &(link_apart(&to, "ctrlKey: true")
+            + &format!("<button onclick=\"go(); setInterval(() => {{ go(); {blob} }}, 100)\">Next page</button>")),
+    );
+    room.click(&seen, "\"Next page\"");
+    for n in 0..3 {
+        let address = room.site.url(SHOP, &format!("/private?{n}"));
+        room.browser.open_as_person(&address);
+        room.site
+            .wait_until_requested(|seen| seen.path == "/private" && seen.query == n.to_string());
+        let alive = room.site.count("alive");
+        room.site.wait_for("alive", alive + 3);
+        assert_eq!(tabs(&mut room).len(), 1);
+        room.click(&seen, "\"Next page\"");
+    }
+    assert_eq!(hits(&room), 0);
+    let output = String::from_utf8(room.client.output()).unwrap();
+    assert!(!output.contains("planted"), "the person's page was read");
+}
+
+/// A frame off the list shows itself, but no form is sent there, straight or over a listed site.
+#[test]
+fn nothing_is_posted_into_a_frame_off_the_list() {
+    let mut room = Room::new();
+    room.site.answer("/hop", |_| {
+        Answer::redirect(307, "http://evil.test:{{port}}/effect/gone")
+    });
+    let form = |action: &str| {
+        format!(
+            "<iframe name=inside srcdoc='<p>Inside'></iframe><form target=inside method=post action='{action}'><input name=a value=b><button>Next page</button></form>"
+        )
+    };
+    for (i, action) in ["http://evil.test:{{port}}/effect/gone", "/hop"]
+        .iter()
+        .enumerate()
+    {
+        let seen = room.show(&format!("/{i}"), &form(action));
+        let reply = room.click(&seen, "\"Next page\"");
+        let told = event(&mut room, &seen.tab, Some(&reply), "departure_stopped");
+        assert_eq!(told, json!(room.site.origin(EVIL)), "{action}");
+        assert_eq!(hits(&room), 0, "{action}");
+    }
+    // The benign twins: posting into a listed frame, and a frame off the list that merely loads.
+    let seen = room.show("/near", &form("http://bank.test:{{port}}/effect/near"));
+    room.click(&seen, "\"Next page\"");
+    room.site.wait_for("near", 1);
+    room.show(
+        "/framed",
+        "<iframe src='http://evil.test:{{port}}/effect/framed'></iframe>",
+    );
+    room.site.wait_for("framed", 1);
+}
+
+/// Everything below a folder that a download could be, finished or not.
+fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// No download is granted: one that a page of ours begins is cancelled and told, and no file is left.
+#[test]
+fn a_download_is_cancelled_and_told() {
+    let (mut room, folder) = Room::downloading();
+    let attached = |body: &'static [u8]| {
+        move |_: &crate::support::site::Seen| {
+            let headers = [
+                ("content-type", "application/octet-stream"),
+                ("content-disposition", "attachment; filename=planted.bin"),
+            ];
+            let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            Answer::Raw(200, headers.to_vec(), body.to_vec())
+        }
+    };
+    room.site.answer("/attachment", attached(b"planted"));
+    room.site.answer("/large", attached(&[b'x'; 1 << 20]));
+    for (i, way) in [
+        "<a href=/attachment>Next page</a>",
+        "<a href=/large>Next page</a>",
+        "<a target=_blank href=/attachment>Next page</a>",
+        "<a download=planted.html href=/plain.html>Next page</a>",
+        "<iframe name=inside></iframe><a target=inside href=/attachment>Next page</a>",
+        "<button onclick=\"const a = document.createElement('a'); a.download = 'planted.txt'; a.href = URL.createObjectURL(new Blob(['planted'])); a.click()\">Next page</button>",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let seen = room.show(&format!("/{i}"), way);
+        let reply = room.click(&seen, "\"Next page\"");
+        let told = named(&reply, "download_stopped").or_else(|| {
+            (0..PATIENT).find_map(|_| {
+                tabs(&mut room).iter().find_map(|listed| {
+                    let tab = json!({"tab": listed["tab"], "image": false});
+                    named(&room.patiently("observe", tab), "download_stopped")
+                })
+            })
+        });
+        assert!(told.is_some(), "nothing is told: {way}: {}", reply.0);
+        for listed in tabs(&mut room) {
+            room.patiently("close_tab", json!({"tab": listed["tab"]}));
+        }
+    }
+    assert_eq!(files(&folder), Vec::<std::path::PathBuf>::new());
+    // The person's own go on.
+    room.browser
+        .open_as_person(&room.site.url(SHOP, "/attachment"));
+    let end = std::time::Instant::now() + PATIENCE;
+    while !files(&folder)
+        .iter()
+        .any(|file| file.file_name().is_some_and(|name| name == "planted.bin"))
+    {
+        assert!(
+            std::time::Instant::now() < end,
+            "the person's download came"
+        );
+        std::thread::yield_now();
     }
 }
 

@@ -53,13 +53,39 @@ impl Room {
         Self::build(Some(display), &[], &|text| text)
     }
 
+    /// The same with a browser that downloads into a folder of the home, which is returned.
+    pub(crate) fn downloading() -> (Self, std::path::PathBuf) {
+        let mut folder = None;
+        let room = Self::prepared(None, &[], &|text| text, &mut |home| {
+            let downloads = home.path().join("Downloads");
+            let settings = home.browser_profile().join("Default");
+            std::fs::create_dir(&downloads).unwrap();
+            std::fs::create_dir_all(&settings).unwrap();
+            let preferences =
+                json!({"download": {"default_directory": downloads, "prompt_for_download": false}});
+            std::fs::write(settings.join("Preferences"), preferences.to_string()).unwrap();
+            folder = Some(downloads);
+        });
+        (room, folder.unwrap())
+    }
+
     fn build(display: Option<&str>, arguments: &[&str], edit: &dyn Fn(String) -> String) -> Self {
+        Self::prepared(display, arguments, edit, &mut |_| {})
+    }
+
+    fn prepared(
+        display: Option<&str>,
+        arguments: &[&str],
+        edit: &dyn Fn(String) -> String,
+        prepare: &mut dyn FnMut(&Home),
+    ) -> Self {
         let site = Site::start();
         let home = Home::for_sites(&[site.origin(SHOP), site.origin(BANK)]);
         home.edit_profile(|text| {
             let limits = "[limits]\nactions_per_second = 20\nactions_per_session = 5000\nnavigations_per_session = 2000\nopen_tabs = 32\n";
             edit(text.replacen("[limits]\n", limits, 1))
         });
+        prepare(&home);
         let browser = Browser::start(&home.browser_profile(), display, arguments);
         let client = home.connect();
         Self {
