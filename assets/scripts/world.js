@@ -28,7 +28,6 @@
   const checkVisibility = method(Element.prototype, 'checkVisibility');
   const queryAll = method(Element.prototype, 'querySelectorAll');
   const query = method(Element.prototype, 'querySelector');
-  const elementsIn = method(Element.prototype, 'getElementsByTagName');
   const shadowOf = getter(Element.prototype, 'shadowRoot');
   const localName = getter(Element.prototype, 'localName');
   const namespace = getter(Element.prototype, 'namespaceURI');
@@ -853,7 +852,7 @@
       const leaf = field || isHtml(el, HTMLInputElement);
       const print = fingerprint(el);
       // What it says is what of its words can be seen: they are gathered as they are walked.
-      const mark = { k: 'm', b: block, n: looked.length, r: [here.x, here.y, here.w, here.h], f: print, v: leaf ? print.text || captionOf(el, state, { ...ctx, clip: ctx.around }) : '', i: elementsIn(el, '*').length, s: state, d: ctx.depth, h: ctx.heading, c: ctx.cell, frame: ctx.frameSerial };
+      const mark = { k: 'm', b: block, n: looked.length, r: [here.x, here.y, here.w, here.h], f: print, v: leaf ? print.text || captionOf(el, state, { ...ctx, clip: ctx.around }) : '', s: state, d: ctx.depth, h: ctx.heading, c: ctx.cell, frame: ctx.frameSerial };
       items.push(mark);
       looked.push(el);
       return { leaf, mark };

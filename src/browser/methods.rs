@@ -88,8 +88,6 @@ methods! {
         /// A node as an object of one isolated world.
         ResolveNode = "DOM.resolveNode" { backend_node_id: i64, execution_context_id: i64, object_group: &'static str }
         /// Role and name as assistive technology is told them.
-        QueryTree = "Accessibility.queryAXTree" { backend_node_id: i64 }
-        /// The same of one node alone.
         PartialTree = "Accessibility.getPartialAXTree" { backend_node_id: i64, fetch_relatives: bool }
         /// A constant function of [`super::script`] on an object or in a world.
         CallFunction = "Runtime.callFunctionOn" {

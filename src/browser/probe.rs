@@ -189,9 +189,6 @@ pub enum Item {
         /// What of its words a person can see.
         #[serde(default)]
         v: String,
-        /// How many elements it holds.
-        #[serde(default)]
-        i: usize,
         /// Its state.
         s: ControlState,
         /// Heading level, 0 for none.
@@ -722,10 +719,10 @@ impl Page {
         let walked: Walked = self.value(&world, script::WALK, None, arguments).await?;
         let handles = self.list(&world, script::LOOKED).await?;
         let serials = walked.items.iter().filter_map(|item| match item {
-            Item::Mark { n, f, i, .. } => Some((*n, (f.serial, *i))),
+            Item::Mark { n, f, .. } => Some((*n, f.serial)),
             Item::Text { .. } | Item::Hidden { .. } | Item::Blocked { .. } => None,
         });
-        let mut by_place = vec![(0_u64, 0_usize); handles.len()];
+        let mut by_place = vec![0_u64; handles.len()];
         for (place, told) in serials {
             if let Some(slot) = by_place.get_mut(place) {
                 *slot = told;
@@ -735,7 +732,7 @@ impl Page {
             handles
                 .iter()
                 .zip(by_place)
-                .map(|(handle, (serial, inside))| self.seen(&world, handle, serial, inside)),
+                .map(|(handle, serial)| self.seen(&world, handle, serial)),
         )
         .await
         .into_iter()
@@ -839,7 +836,7 @@ impl Page {
         ];
         let (raw, accessible) = tokio::join!(
             self.value::<RawFacts>(&world, script::FACTS, Some(handle), arguments),
-            self.accessible(key.backend, usize::MAX)
+            self.accessible(key.backend)
         );
         let (raw, (role, name)) = (raw?, accessible?);
         if raw.gone {
@@ -975,15 +972,9 @@ impl Page {
         }
     }
 
-    async fn seen(
-        &self,
-        world: &World,
-        handle: &Handle,
-        serial: u64,
-        inside: usize,
-    ) -> Result<Seen, Refusal> {
+    async fn seen(&self, world: &World, handle: &Handle, serial: u64) -> Result<Seen, Refusal> {
         let backend = self.backend(&handle.0).await?;
-        let (role, name) = self.accessible(backend, inside).await?;
+        let (role, name) = self.accessible(backend).await?;
         Ok(Seen {
             key: self.element_key(world, serial, backend),
             role,
@@ -1008,13 +999,9 @@ impl Page {
         Ok(described.node)
     }
 
-    /// Role and name by the browser's own reckoning. Asking for an element with all that is in it costs a tenth of asking for
-    /// the element alone where it stands among thousands (measured), so it is asked so where little is in it.
-    async fn accessible(
-        &self,
-        backend: i64,
-        inside: usize,
-    ) -> Result<(String, Untrusted), Refusal> {
+    /// Role and name by the browser's own reckoning. (`Accessibility.queryAXTree` would be cheaper in a very long paragraph, but
+    /// has no answer until the document has loaded.)
+    async fn accessible(&self, backend: i64) -> Result<(String, Untrusted), Refusal> {
         #[derive(Deserialize)]
         struct Tree {
             nodes: Vec<AxNode>,
@@ -1022,8 +1009,6 @@ impl Page {
         #[derive(Deserialize, Default)]
         #[serde(default, rename_all = "camelCase")]
         struct AxNode {
-            #[serde(rename = "backendDOMNodeId")]
-            backend: Option<i64>,
             role: AxValue,
             name: AxValue,
         }
@@ -1032,29 +1017,12 @@ impl Page {
         struct AxValue {
             value: Value,
         }
-        const LITTLE: usize = 40;
-        let whole = Observe::QueryTree {
-            backend_node_id: backend,
-        };
         let alone = Observe::PartialTree {
             backend_node_id: backend,
             fetch_relatives: false,
         };
-        let mut found = None;
-        if inside <= LITTLE {
-            let tree: Tree = self.wire(&whole, CALL).await?;
-            found = tree
-                .nodes
-                .into_iter()
-                .find(|node| node.backend == Some(backend));
-        }
-        let node = match found {
-            Some(node) => node,
-            None => {
-                let tree: Tree = self.wire(&alone, CALL).await?;
-                tree.nodes.into_iter().next().unwrap_or_default()
-            }
-        };
+        let tree: Tree = self.wire(&alone, CALL).await?;
+        let node = tree.nodes.into_iter().next().unwrap_or_default();
         let text = |value: &AxValue| value.value.as_str().unwrap_or_default().to_owned();
         Ok((text(&node.role), Untrusted::new(text(&node.name))))
     }
@@ -1260,7 +1228,6 @@ impl Page {
                         | "Runtime.callFunctionOn"
                         | "Runtime.getProperties"
                         | "Accessibility.getPartialAXTree"
-                        | "Accessibility.queryAXTree"
                         | "DOM.resolveNode"
                 ) {
                     tracing::debug!("{error}");

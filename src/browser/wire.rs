@@ -226,7 +226,11 @@ impl Wire {
         let answer = async move {
             let _forget = forget;
             match tokio::time::timeout(within, answer).await {
-                Err(_) => Err(WireError::Timeout(name)),
+                Err(_) => {
+                    // A constant's name: which call a silent tab left unanswered.
+                    tracing::warn!("{name} was not answered within {within:?}");
+                    Err(WireError::Timeout(name))
+                }
                 Ok(Err(_)) => Err(WireError::Lost),
                 Ok(Ok(Err(why))) => Err(WireError::Refused(name, why)),
                 Ok(Ok(Ok(value))) => Ok(value),
