@@ -34,7 +34,7 @@ impl Person {
     pub(super) const fn deadline_seconds(self) -> u32 {
         match self {
             Self::There => 30,
-            Self::StandIn => 6,
+            Self::StandIn => 10,
         }
     }
 
