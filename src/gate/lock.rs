@@ -433,7 +433,7 @@ fn said_of(facts: &ElementFacts) -> String {
 
 /// What a field holds. Of a sensitive value only the window shows an end, and only of a long number.
 fn stated(field: &FilledField) -> Stated {
-    let text = |value: &str| Some(Untrusted::new(&format!("{}: {value}", field.label)));
+    let text = |value: &str| Some(Untrusted::new(format!("{}: {value}", field.label)));
     let hidden = field.masked && !field.value.is_empty();
     let value = match field.value.as_str() {
         _ if hidden => "(filled, hidden)",
