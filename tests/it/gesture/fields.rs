@@ -431,7 +431,11 @@ fn a_key_that_falls_into_a_frame_without_scripts_is_said_to_be_possible() {
         ),
     );
     let (mut done, mut possible, mut nothing) = (0, 0, 0);
-    for _ in 0..8 {
+    // Most keys find the focus elsewhere and are not pressed: it goes on until some were.
+    for calls in 0..200 {
+        if calls >= 8 && done + possible > 0 {
+            break;
+        }
         let reply = room.press(&seen, "\"Note\"", "x");
         if !reply.is_refusal() {
             done += 1;
