@@ -50,7 +50,6 @@
   const command = method(Document.prototype, 'execCommand');
   const dispatch = method(EventTarget.prototype, 'dispatchEvent');
   const docQueryAll = method(Document.prototype, 'querySelectorAll');
-  const fragmentQueryAll = method(DocumentFragment.prototype, 'querySelectorAll');
   const docFromPoint = method(Document.prototype, 'elementFromPoint');
   const docStack = method(Document.prototype, 'elementsFromPoint');
   const rootStack = method(ShadowRoot.prototype, 'elementsFromPoint');
@@ -201,19 +200,21 @@
   };
   const valueLike = (text) => text.length >= 13 && (cardLike(text) || ibanLike(text));
 
+  const labelsOf = (el) => {
+    const C = [HTMLInputElement, HTMLTextAreaElement, HTMLSelectElement, HTMLButtonElement].find((kind) => isHtml(el, kind));
+    return C ? [...(getter(C.prototype, 'labels')(el) ?? [])] : [];
+  };
+  // The elements that an attribute such as `aria-labelledby` names by their ids.
+  const referred = (el, name) => {
+    const root = rootOf(el);
+    if (![9, 11].includes(nodeType(root))) return [];
+    const ids = (attr(el, name) ?? '').split(/\s+/).filter((id) => id !== '').slice(0, 8);
+    return ids.map((id) => findAll(root, '#' + CSS.escape(id))[0]).filter((named) => named);
+  };
   const fieldWords = (el) => {
     const words = [attr(el, 'name'), attr(el, 'id'), attr(el, 'aria-label'), attr(el, 'placeholder'), attr(el, 'title')];
-    const C = [HTMLInputElement, HTMLTextAreaElement].find((kind) => isHtml(el, kind));
-    for (const label of C ? getter(C.prototype, 'labels')(el) ?? [] : []) words.push(textContent(label));
-    const root = rootOf(el);
-    if ([9, 11].includes(nodeType(root))) {
-      for (const name of ['aria-labelledby', 'aria-describedby']) {
-        for (const id of clean(attr(el, name)).split(' ').filter((x) => x).slice(0, 8)) {
-          const named = findAll(root, '#' + CSS.escape(id))[0];
-          if (named) words.push(cut(textContent(named), 200));
-        }
-      }
-    }
+    for (const label of labelsOf(el)) words.push(textContent(label));
+    for (const name of ['aria-labelledby', 'aria-describedby']) for (const named of referred(el, name)) words.push(cut(textContent(named), 200));
     words.push(...cellWords(el), wordsBefore(el));
     return words.filter((w) => w);
   };
@@ -504,14 +505,7 @@
   };
 
   // What the elements that `aria-labelledby` names say.
-  const namedBy = (el) => {
-    const ids = (attr(el, 'aria-labelledby') ?? '').split(/\s+/).filter((id) => id !== '').slice(0, 8);
-    if (ids.length === 0) return '';
-    const root = rootOf(el);
-    const named = nodeType(root) === 9 ? docQueryAll(root, '[id]') : nodeType(root) === 11 ? fragmentQueryAll(root, '[id]') : [];
-    const find = (id) => [...named].find((other) => attr(other, 'id') === id);
-    return ids.map(find).filter((other) => other).map((other) => clean(textContent(other))).join(' ');
-  };
+  const namedBy = (el) => referred(el, 'aria-labelledby').map((named) => clean(textContent(named))).join(' ');
   // What the pictures inside an element are called: a button may say nothing else.
   const pictured = (el) => [...queryAll(el, 'img[alt],[aria-label],[title],svg title')].slice(0, 8).map((inner) => clean(localName(inner) === 'title' ? textContent(inner) : attr(inner, 'alt') || attr(inner, 'aria-label') || attr(inner, 'title')));
   // What must be the same when a gesture is made as when the mark was read.
@@ -806,8 +800,7 @@
 
     // The words that a person reads as a field's name: those of its labels that can be seen, or else its placeholder.
     const captionOf = (el, state, ctx) => {
-      const C = [HTMLInputElement, HTMLTextAreaElement, HTMLSelectElement].find((kind) => isHtml(el, kind));
-      if (!C) return '';
+      if (!FIELDS.has(localName(el))) return '';
       const words = [];
       const gather = (node, style) => {
         if (nodeType(node) === 3) {
@@ -820,9 +813,9 @@
           for (const child of childNodes(node)) gather(child, styleOf(node));
         }
       };
-      for (const label of getter(C.prototype, 'labels')(el) ?? []) gather(label, styleOf(label));
+      for (const label of labelsOf(el)) gather(label, styleOf(label));
       const caption = clean(words.join(' '));
-      return cut(caption !== '' ? caption : state.value === '' && C !== HTMLSelectElement ? clean(attr(el, 'placeholder')) : '', 400);
+      return cut(caption !== '' ? caption : state.value === '' && !isHtml(el, HTMLSelectElement) ? clean(attr(el, 'placeholder')) : '', 400);
     };
     const candidate = (el, style, ctx) => {
       let r = rectOf(el);
@@ -1048,12 +1041,13 @@
   const lookedAt = () => looked;
 
   // ---- facts: one element, read for a check -----------------------------------------------------------------------------
+  const shownText = (el) => clean(isHtml(el, HTMLElement) ? innerText(el) : textContent(el));
   const sectionHeading = (el) => {
     for (let node = el, i = 0; node && i < 40; node = parentOf(node), i++) {
       let prior = node;
       for (let j = 0; prior && j < 30; j++) {
         if (isElement(prior) && prior !== el) {
-          if (matches(prior, 'h1,h2,h3,h4,h5,h6,[role=heading]')) return clean(isHtml(prior, HTMLElement) ? innerText(prior) : textContent(prior));
+          if (matches(prior, 'h1,h2,h3,h4,h5,h6,[role=heading]')) return shownText(prior);
           if (matches(prior, 'header,hgroup')) {
             const inner = [...queryAll(prior, 'h1,h2,h3,h4,h5,h6,[role=heading]')].pop();
             if (inner) return clean(textContent(inner));
@@ -1070,9 +1064,7 @@
     return said !== '' ? said : legend ? clean(textContent(legend)) : sectionHeading(form);
   };
   const fieldLabel = (el) => {
-    const C = [HTMLInputElement, HTMLTextAreaElement, HTMLSelectElement].find((kind) => isHtml(el, kind));
-    const labels = C ? getter(C.prototype, 'labels')(el) ?? [] : [];
-    const text = clean([...labels].map((l) => ownText(l) || textContent(l)).join(' '));
+    const text = clean(labelsOf(el).map((l) => ownText(l) || textContent(l)).join(' '));
     return text || clean(attr(el, 'aria-label')) || clean(attr(el, 'placeholder')) || clean(attr(el, 'name'));
   };
 
@@ -1095,7 +1087,6 @@
   // The thing among others that a control belongs to: a row, an item of a list, a dialog.
   const OBJECTS = 'li,tr,article,dialog,[role=row],[role=listitem],[role=dialog],[role=alertdialog]';
   const DIALOGS = 'dialog,[role=dialog],[role=alertdialog]';
-  const shownText = (el) => clean(isHtml(el, HTMLElement) ? innerText(el) : textContent(el));
   // What a dialog says: its name and its words.
   const dialogText = (el) => {
     const dialog = closest(el, DIALOGS);
@@ -1149,7 +1140,7 @@
       submits,
       formHeading: form === null ? '' : cut(formHeading(form), 200),
       sectionHeading: cut(sectionHeading(el), 200),
-      around: cut(maskText(clean(isHtml(near, HTMLElement) ? innerText(near) : textContent(near))), 1500),
+      around: cut(maskText(shownText(near)), 1500),
       page: cut(maskText(clean(titleOf(document))), 200),
       filled: visible.slice(0, 24).map((f) => {
         const s = fieldState(f, styleOf(f));
@@ -1366,10 +1357,6 @@
     const path = composedPath(event);
     if (guard.inner.some((node) => path.includes(node)) && !(PRESSES.has(event.type) && takes(path, [...guard.wanted, ...guard.inner]) !== null)) return;
     halt(event);
-  };
-  const labelsOf = (el) => {
-    const C = [HTMLInputElement, HTMLTextAreaElement, HTMLSelectElement, HTMLButtonElement].find((kind) => isHtml(el, kind));
-    return C ? [...(getter(C.prototype, 'labels')(el) ?? [])] : [];
   };
   // Added again only where it is gone: as the first listener of all it runs before any of the page's.
   const install = () => {
