@@ -240,25 +240,35 @@ fn tabs(room: &mut Room) -> Vec<Value> {
     server["tabs"].as_array().unwrap().clone()
 }
 
+/// Shows a page that opens the plain one in a tab; the new tab, once it shows that.
+fn opens(room: &mut Room, at: usize, way: &str) -> Value {
+    let seen = room.show(&format!("/{at}"), way);
+    let reply = room.click(&seen, "\"Next page\"");
+    let opened = event(room, &seen.tab, Some(&reply), "opened_tab");
+    let reply = room.patiently(
+        "wait_for",
+        json!({"tab": opened, "text": "Nothing special"}),
+    );
+    assert_eq!(reply.server()["met"], true, "{way}");
+    opened
+}
+
+fn close_all(room: &mut Room) {
+    for listed in tabs(room) {
+        room.patiently("close_tab", json!({"tab": listed["tab"]}))
+            .server();
+    }
+}
+
 #[test]
 fn what_a_page_opens_on_the_list_becomes_a_tab() {
     let mut room = Room::new();
     let ways = ways_to_open(&format!("http://{BANK}:{{{{port}}}}/plain.html"));
     for (i, way) in ways.iter().enumerate() {
-        let seen = room.show(&format!("/{i}"), way);
-        let reply = room.click(&seen, "\"Next page\"");
-        let opened = event(&mut room, &seen.tab, Some(&reply), "opened_tab");
-        let reply = room.patiently(
-            "wait_for",
-            json!({"tab": opened, "text": "Nothing special"}),
-        );
-        assert_eq!(reply.server()["met"], true, "{way}");
+        let opened = opens(&mut room, i, way);
         let listed = tabs(&mut room);
         assert!(listed.iter().any(|tab| tab["tab"] == opened), "{way}");
-        for listed in listed {
-            room.patiently("close_tab", json!({"tab": listed["tab"]}))
-                .server();
-        }
+        close_all(&mut room);
     }
 }
 
@@ -362,22 +372,12 @@ fn what_a_page_opens_without_an_opener_on_the_list_becomes_a_tab() {
     .iter()
     .enumerate()
     {
-        let seen = room.show(&format!("/{i}"), way);
-        let reply = room.click(&seen, "\"Next page\"");
-        let opened = event(&mut room, &seen.tab, Some(&reply), "opened_tab");
-        let reply = room.patiently(
-            "wait_for",
-            json!({"tab": opened, "text": "Nothing special"}),
-        );
-        assert_eq!(reply.server()["met"], true, "{way}");
+        let opened = opens(&mut room, i, way);
         // It is held to the list like any other.
         let there = room.look(&opened);
         let reply = room.click(&there, "\"Off\"");
         event(&mut room, &opened, Some(&reply), "departure_stopped");
-        for listed in tabs(&mut room) {
-            room.patiently("close_tab", json!({"tab": listed["tab"]}))
-                .server();
-        }
+        close_all(&mut room);
     }
     assert_eq!(hits(&room), 0);
 }
