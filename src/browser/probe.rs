@@ -723,9 +723,9 @@ impl Page {
             Item::Text { .. } | Item::Hidden { .. } | Item::Blocked { .. } => None,
         });
         let mut by_place = vec![0_u64; handles.len()];
-        for (place, told) in serials {
+        for (place, serial) in serials {
             if let Some(slot) = by_place.get_mut(place) {
-                *slot = told;
+                *slot = serial;
             }
         }
         let elements = join_all(
@@ -1007,7 +1007,7 @@ impl Page {
             nodes: Vec<AxNode>,
         }
         #[derive(Deserialize, Default)]
-        #[serde(default, rename_all = "camelCase")]
+        #[serde(default)]
         struct AxNode {
             role: AxValue,
             name: AxValue,
@@ -1017,11 +1017,11 @@ impl Page {
         struct AxValue {
             value: Value,
         }
-        let alone = Observe::PartialTree {
+        let ask = Observe::PartialTree {
             backend_node_id: backend,
             fetch_relatives: false,
         };
-        let tree: Tree = self.wire(&alone, CALL).await?;
+        let tree: Tree = self.wire(&ask, CALL).await?;
         let node = tree.nodes.into_iter().next().unwrap_or_default();
         let text = |value: &AxValue| value.value.as_str().unwrap_or_default().to_owned();
         Ok((text(&node.role), Untrusted::new(text(&node.name))))

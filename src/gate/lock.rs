@@ -177,13 +177,6 @@ fn verdict(on: &OnSite, locks: &Locks) -> Verdict {
                 texts.push((Source::FormHeading, facts.form_heading().to_owned()));
                 texts.push((Source::SectionHeading, facts.section_heading().to_owned()));
                 texts.push((Source::FormHeading, facts.dialog().to_owned()));
-                let paying = facts.has_card_fields()
-                    || facts.sets_password()
-                    || (facts.names_account() && !find_amounts(facts.around()).is_empty());
-                if paying && !facts.is_field() {
-                    // Where such a form is filled, whatever is pressed in it may send it by a script.
-                    effects = Effects::Submits;
-                }
                 if facts.submits() {
                     effects = Effects::Submits;
                     texts.push((
@@ -198,6 +191,12 @@ fn verdict(on: &OnSite, locks: &Locks) -> Verdict {
                     account_number: facts.names_account(),
                     amount: !find_amounts(facts.around()).is_empty(),
                 };
+                let paying =
+                    form.card_fields || form.new_password || (form.account_number && form.amount);
+                if paying && !facts.is_field() {
+                    // Where such a form is filled, whatever is pressed in it may send it by a script.
+                    effects = Effects::Submits;
+                }
             }
             let chosen = |option: &OptionFacts| match &call.action {
                 Action::Select(_, wanted) => wanted
@@ -433,7 +432,7 @@ fn said_of(facts: &ElementFacts) -> String {
 
 /// What a field holds. Of a sensitive value only the window shows an end, and only of a long number.
 fn stated(field: &FilledField) -> Stated {
-    let text = |value: &str| Some(Untrusted::new(format!("{}: {value}", field.label)));
+    let text = |value: &str| Untrusted::new(format!("{}: {value}", field.label));
     let hidden = field.masked && !field.value.is_empty();
     let value = match field.value.as_str() {
         _ if hidden => "(filled, hidden)",
@@ -443,10 +442,8 @@ fn stated(field: &FilledField) -> Stated {
     let ends = !field.ending.is_empty();
     Stated {
         label: "Field",
-        value: text(value),
-        in_the_window: ends
-            .then(|| text(&format!("(hidden, ends in {})", field.ending)))
-            .flatten(),
+        value: Some(text(value)),
+        in_the_window: ends.then(|| text(&format!("(hidden, ends in {})", field.ending))),
         critical: ends,
     }
 }
