@@ -10,7 +10,7 @@ use super::Browser;
 use super::methods::{Method, Observe, Protect, methods};
 use super::probe::{ControlState, ElementKey, Handle, Page, Step};
 use super::script::{self, Argument};
-use super::targets::{Landed, Watched, World};
+use super::targets::{GuardReport, Landed, World};
 use super::wire::{CALL, WireError};
 use crate::domain::action::Direction;
 use crate::domain::key::{Chord, Key, Modifier};
@@ -56,15 +56,6 @@ pub enum Hit {
     Covered(Option<ElementKey>),
     /// The element is out of sight.
     OutOfSight,
-}
-
-/// What the guards of all frames saw.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct GuardReport {
-    /// Events that were stopped because they were not the target's, by name.
-    pub stopped: Vec<String>,
-    /// Events that reached the target, by name.
-    pub passed: Vec<String>,
 }
 
 impl GuardReport {
@@ -630,13 +621,7 @@ impl Armed<'_> {
     }
 
     async fn told(&self, within: Duration, enough: impl Fn(&GuardReport) -> bool) -> GuardReport {
-        let report = |watched: &Watched| GuardReport {
-            stopped: watched.stopped.clone(),
-            passed: watched.passed.clone(),
-        };
-        let (hub, tab) = (&self.page.hub, self.page.tab);
-        let watched = hub.told(tab, within, |watched| enough(&report(watched)));
-        report(&watched.await)
+        self.page.hub.told(self.page.tab, within, enough).await
     }
 
     /// Lets held documents go on to the site check, or refuses them, and puts the guards to rest. What was let go on may

@@ -115,14 +115,20 @@ struct Tab {
     watched: Watched,
 }
 
-/// What the guards of a tab have told since they were armed with this nonce.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::browser) struct Watched {
-    nonce: String,
+/// What the guards of all frames of a tab saw.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GuardReport {
     /// Events that were stopped because they were not the target's, by name.
-    pub(in crate::browser) stopped: Vec<String>,
-    /// Events that reached the target.
-    pub(in crate::browser) passed: Vec<String>,
+    pub stopped: Vec<String>,
+    /// Events that reached the target, by name.
+    pub passed: Vec<String>,
+}
+
+/// What the guards of a tab have told since they were armed with this nonce.
+#[derive(Debug, Default)]
+struct Watched {
+    nonce: String,
+    report: GuardReport,
 }
 
 #[derive(Deserialize)]
@@ -211,11 +217,16 @@ pub(in crate::browser) struct Hub {
 }
 
 impl State {
-    /// Whether a page of ours asked for this address, in a tab without an opener, a moment ago.
-    fn who_asked(&mut self, url: &str) -> Option<TabId> {
+    /// What pages of ours asked for, in tabs without an opener, a moment ago.
+    fn asked(&mut self) -> &HashMap<String, Asked> {
         self.asked
             .retain(|_, asked| asked.at.elapsed() < REMEMBERED);
-        self.asked.get(asked_key(url)).map(|asked| asked.by)
+        &self.asked
+    }
+
+    /// Which of our tabs asked for this address so.
+    fn who_asked(&mut self, url: &str) -> Option<TabId> {
+        self.asked().get(asked_key(url)).map(|asked| asked.by)
     }
 
     /// Whether anything is under way that only the hold of the whole browser holds.
@@ -407,24 +418,17 @@ impl Hub {
         &self,
         id: TabId,
         within: Duration,
-        enough: impl Fn(&Watched) -> bool,
-    ) -> Watched {
-        let seen = self.wait_for(within, |state| {
-            let watched = state
-                .tabs
-                .get(&id)
-                .map(|tab| tab.watched.clone())
-                .unwrap_or_default();
-            enough(&watched).then_some(watched)
-        });
+        enough: impl Fn(&GuardReport) -> bool,
+    ) -> GuardReport {
+        let report = |state: &State| {
+            let tab = state.tabs.get(&id);
+            tab.map(|tab| tab.watched.report.clone())
+                .unwrap_or_default()
+        };
+        let seen = self.wait_for(within, |state| Some(report(state)).filter(&enough));
         match seen.await {
-            Some(watched) => watched,
-            None => self
-                .state()
-                .tabs
-                .get(&id)
-                .map(|tab| tab.watched.clone())
-                .unwrap_or_default(),
+            Some(seen) => seen,
+            None => report(&self.state()),
         }
     }
 
@@ -792,10 +796,7 @@ impl Hub {
     fn whose(self: &Arc<Self>, session: SessionId, target: String) {
         {
             let mut state = self.state();
-            state
-                .asked
-                .retain(|_, asked| asked.at.elapsed() < REMEMBERED);
-            if state.asked.is_empty() || state.watch_until.is_none() {
+            if state.asked().is_empty() || state.watch_until.is_none() {
                 drop(state);
                 return self.let_go(session, true);
             }
@@ -1135,9 +1136,9 @@ impl Hub {
                     && told.nonce == tab.watched.nonce
                 {
                     if told.passed {
-                        tab.watched.passed.push(told.r#type);
+                        tab.watched.report.passed.push(told.r#type);
                     } else {
-                        tab.watched.stopped.push(told.r#type);
+                        tab.watched.report.stopped.push(told.r#type);
                     }
                 }
             }
