@@ -58,6 +58,8 @@
   const activeOf = (root) => (nodeType(root) === 9 ? getter(Document.prototype, 'activeElement')(root) : getter(ShadowRoot.prototype, 'activeElement')(root));
   const baseOf = getter(Node.prototype, 'baseURI');
   const childNodes = getter(Node.prototype, 'childNodes');
+  const firstChild = getter(Node.prototype, 'firstChild');
+  const nextNode = getter(Node.prototype, 'nextSibling');
   const parentNode = getter(Node.prototype, 'parentNode');
   const priorNode = getter(Node.prototype, 'previousSibling');
   const nodeType = getter(Node.prototype, 'nodeType');
@@ -557,6 +559,11 @@
   const BLOCKS = new Set(['block', 'flex', 'grid', 'table', 'list-item', 'table-row', 'table-cell', 'table-caption', 'flow-root', 'table-row-group', 'table-header-group', 'table-footer-group']);
   const SKIP = new Set(['script', 'style', 'noscript', 'template', 'head', 'meta', 'link', 'title', 'datalist', 'source', 'track', 'param']);
 
+  const headingOf = (el, name) => (/^h[1-6]$/.test(name) ? Number(name[1]) : attr(el, 'role') === 'heading' ? Number(attr(el, 'aria-level') ?? 2) : 0);
+  const cellIndex = getter(HTMLTableCellElement.prototype, 'cellIndex');
+  const cellOf = (el, ctx) => (ctx.cell ?? 0) + 1 + (['td', 'th'].includes(localName(el)) && namespace(el) === XHTML ? cellIndex(el) : [...childNodes(parentNode(el))].indexOf(el));
+  // All words of an element, seen or not: what a thing that was out of sight is known again by.
+  const contentOf = (el) => cut(clean(textContent(el)), 400);
   const frameOffset = (iframe, off) => {
     const r = rectOf(iframe), s = styleOf(iframe);
     return { x: off.x + r.x + parseFloat(s.borderLeftWidth) + parseFloat(s.paddingLeft), y: off.y + r.y + parseFloat(s.borderTopWidth) + parseFloat(s.paddingTop) };
@@ -601,21 +608,32 @@
   const alike = (a, b) => [0, 1, 2].every((i) => Math.abs(a[i] - b[i]) < LEAST);
   const DRAWN = new Set(['img', 'video', 'canvas', 'svg', 'iframe', 'object', 'embed', 'input']);
   // The colours behind a text at a point, from the elements that are drawn there; null where a picture is among them.
+  let grounds = new Map(); // for the length of one walk, like `drawing`
+  // What an element draws behind its text: its colour, or the colours of its gradient, or `unknown` for a picture.
+  const groundOf = (el) => {
+    let ground = grounds.get(el);
+    if (ground !== undefined) return ground;
+    const s = styleOf(el);
+    if (s.backgroundImage === 'none') ground = { colour: rgba(s.backgroundColor) };
+    // A gradient has the colours that it names; any of them may lie behind the text.
+    else if (/url\(|image|element\(|cross-fade|paint\(/.test(s.backgroundImage.replaceAll('-gradient', ''))) ground = { unknown: true };
+    else ground = { drawn: [...s.backgroundImage.matchAll(/(?:rgba?|color|oklch|oklab|lab|lch|hsl)\([^()]*\)/g)].map((m) => rgba(m[0])) };
+    grounds.set(el, ground);
+    return ground;
+  };
   const backdrops = (parent, stack, here, inFrame) => {
     const layers = [];
     let drawn = null;
     const layer = (el, own) => {
-      const s = styleOf(el);
       if (!own && DRAWN.has(localName(el))) return 'unknown';
-      if (s.backgroundImage !== 'none') {
-        // A gradient has the colours that it names; any of them may lie behind the text.
-        if (/url\(|image|element\(|cross-fade|paint\(/.test(s.backgroundImage.replaceAll('-gradient', ''))) return 'unknown';
-        drawn = [...s.backgroundImage.matchAll(/(?:rgba?|color|oklch|oklab|lab|lch|hsl)\([^()]*\)/g)].map((m) => rgba(m[0]));
+      const ground = groundOf(el);
+      if (ground.unknown) return 'unknown';
+      if (ground.drawn) {
+        drawn = ground.drawn;
         return 'whole';
       }
-      const c = rgba(s.backgroundColor);
-      if (c[3] > 0) layers.push(c);
-      return c[3] > 0.99 ? 'whole' : 'on';
+      if (ground.colour[3] > 0) layers.push(ground.colour);
+      return ground.colour[3] > 0.99 ? 'whole' : 'on';
     };
     // What cannot be hit is not in the stack: from the parent up to the first that is, boxes tell.
     let node = parent, end = 'on';
@@ -639,6 +657,7 @@
   // Whether words of this style are in the colour of all that lies behind them.
   const unreadable = (style, behind) => {
     const fill = rgba(style.webkitTextFillColor);
+    if (behind !== null && fill[3] > 0.99 && !behind.every((back) => alike(fill, back))) return false;
     const drawn = style.textShadow !== 'none' || parseFloat(style.webkitTextStrokeWidth) > 0 || style.backgroundClip === 'text' || style.webkitBackgroundClip === 'text';
     if (drawn) return false;
     if (behind === null) return fill[3] * 255 < LEAST;
@@ -646,10 +665,14 @@
   };
   // Whether an element shows anything of its own where it lies: a transparent sheet hides nothing.
   const drawsOver = (el) => {
+    const known = drawing.get(el);
+    if (known !== undefined) return known;
     const s = styleOf(el);
-    if (opacityOf(s) < 0.5 || !seen(el)) return false;
-    return DRAWN.has(localName(el)) || s.backgroundImage !== 'none' || rgba(s.backgroundColor)[3] > 0.5;
+    const draws = opacityOf(s) >= 0.5 && seen(el) && (DRAWN.has(localName(el)) || s.backgroundImage !== 'none' || rgba(s.backgroundColor)[3] > 0.5);
+    drawing.set(el, draws);
+    return draws;
   };
+  let drawing = new Map(); // for the length of one walk: nothing of the page runs meanwhile
   // Whether something between a text and what was hit behind it cuts pieces away.
   const cutAway = (el, hit) => {
     for (let node = el; node && node !== hit; node = parentOf(node)) {
@@ -666,19 +689,50 @@
   const FAINT = 0.06; // less than this cannot be seen
   const LEGIBLE = 4; // CSS pixels
 
+  // Closed shadow roots cannot be seen from here: the browser is asked about what is in sight and could have one.
+  const HOSTS = new Set(['article', 'aside', 'blockquote', 'body', 'div', 'footer', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'main', 'nav', 'p', 'section', 'span']);
+  const canHost = (name) => HOSTS.has(name) || name.includes('-');
+  const examined = new WeakSet();
+  let hosts = [[], []]; // of the last look: those that were never asked about, and those that were
+  const LISTS = 'ul,ol,menu,tbody,thead,table,[role=list],[role=listbox],[role=grid],[role=rowgroup],[role=table],[role=feed],[role=tree],[role=menu]';
+  const ROWS = new Set(['li', 'tr']);
+  const ROW_ROLES = new Set(['listitem', 'row', 'option', 'article', 'treeitem', 'menuitem']);
+  const isRow = (el, name) => ROWS.has(name) || ROW_ROLES.has(attr(el, 'role') ?? '');
+  // Roots of what was taken to be out of sight and is not: they are walked like what is in sight.
+  const never = new WeakSet();
+  const PITCH = 32; // CSS pixels between the points at which the view is asked what lies there
+
   const walk = (limits, sensitiveTable, closed) => {
     setTable(sensitiveTable);
-    closedRoots.clear();
+    for (const [host, root] of closedRoots) if (!isConnected(host) || hostOf(root) !== host) closedRoots.delete(host);
     for (const root of closed) {
       closedRoots.set(hostOf(root), root);
       watch(root);
     }
+    drawing = new Map();
+    grounds = new Map();
+    let out = walkOnce(limits);
+    for (let i = 0; i < 2 && out.strays.length > 0; i++) {
+      for (const root of out.strays) never.add(root);
+      out = walkOnce(limits);
+    }
+    drawing = new Map();
+    grounds = new Map();
+    const { far, strays, ...near } = out;
+    if (limits.picture) near.geometry = geometry();
+    // As texts: the protocol takes long over many small values.
+    return { near: JSON.stringify(near), far: JSON.stringify(far) };
+  };
+  const walkOnce = (limits) => {
     looked = [];
     masked = [];
+    hosts = [[], []];
     const view = { x: 0, y: 0, w: globalThis.innerWidth, h: globalThis.innerHeight };
     const items = [];
     const counts = { hidden: 0, above: 0, below: 0, left: 0, right: 0, covered: 0, omitted: 0, frames: 0 };
     let block = 0, visited = 0, textBudget = limits.text, hits = limits.hits;
+    const far = [], pruned = new Set(), nearby = new Set();
+    let farBudget = limits.far;
 
     const away = (b) => {
       if (b.y + b.h <= view.y) counts.above++;
@@ -850,10 +904,171 @@
       looked.push(el);
       return { leaf, mark };
     };
+    // ---- out of sight: no pixels to judge by, and there may be very much of it -----------------------------------------
+    // Elements of one class under parents of one class are styled alike as a rule: the style of the first stands for the
+    // others, except where it would hide them; then each is asked.
+    const styles = new Map();
+    const farStyle = (el, name, parent) => {
+      const key = parent.n + ' ' + name + ' ' + (attr(el, 'class') ?? '') + ' ' + (attr(el, 'style') ?? '');
+      const known = styles.get(key);
+      if (known !== undefined && !known.hides) return known;
+      const s = styleOf(el);
+      const opacity = parent.opacity * opacityOf(s);
+      const ground = groundOf(el);
+      const solid = ground.colour === undefined ? null : ground.colour[3] > 0.99 ? ground.colour : ground.colour[3] > 0 ? null : parent.solid;
+      const hides = opacity < FAINT || s.visibility !== 'visible' || parseFloat(s.fontSize) < LEGIBLE || s.clipPath !== 'none' || s.clip !== 'auto' || unreadable(s, solid === null ? null : [solid]);
+      const out = { n: known?.n ?? styles.size + 1, opacity, solid, hides, display: s.display, cursor: s.cursor, loose: s.position === 'fixed' || s.position === 'absolute', secured: textSecured(s) };
+      styles.set(key, out);
+      return out;
+    };
+    const parentStyles = new Map();
+    const styleAround = (el, ctx) => {
+      const parent = parentOf(el);
+      let known = parentStyles.get(parent);
+      if (known !== undefined) return known;
+      let solid = ctx.frames.length === 0 ? [255, 255, 255, 1] : null;
+      for (let node = parent; node; node = parentOf(node)) {
+        const ground = groundOf(node);
+        if (ground.colour !== undefined && ground.colour[3] === 0) continue;
+        solid = ground.colour !== undefined && ground.colour[3] > 0.99 ? ground.colour : null;
+        break;
+      }
+      known = { n: 'p' + parentStyles.size, opacity: ctx.opacity, solid, hides: false, cursor: parent === null ? '' : styleOf(parent).cursor };
+      parentStyles.set(parent, known);
+      return known;
+    };
+    // Where an element and all that overflows it lie out of sight: `above`, `below`, `left`, `right`, or `hidden` where
+    // no scrolling brings it into sight. Null where some of it may be in sight.
+    const outOfSight = (el, name, ctx) => {
+      if (name === 'body' || name === 'html' || never.has(el)) return null;
+      const r = rectOf(el);
+      if (r.width === 0 || r.height === 0) return null;
+      const b = box(r, ctx.off), clip = ctx.clip;
+      const w = Math.max(b.w, scrollWidth(el)), h = Math.max(b.h, scrollHeight(el));
+      const side = b.y >= clip.y + clip.h ? 'below' : b.y + h <= clip.y ? 'above' : b.x >= clip.x + clip.w ? 'right' : b.x + w <= clip.x ? 'left' : null;
+      if (side === null) return null;
+      return cross({ x: b.x, y: b.y, w, h }, ctx.wide) ? side : 'hidden';
+    };
+    const tell = (item, length) => {
+      if (farBudget <= 0) return void counts.omitted++;
+      farBudget -= length + 16;
+      far.push(item);
+    };
+    const farText = (node, style, ctx, side) => {
+      const raw = node.data;
+      if (!/\S/.test(raw)) {
+        const last = far.at(-1);
+        if (last?.k === 't' && last.b === block) last.s += ' ';
+        return;
+      }
+      if (side === 'hidden' || style.hides) return void counts.hidden++;
+      counts[side]++;
+      const words = ctx.secret || style.secured ? MASK : cut(clean(raw), 4000);
+      const run = (/^\s/.test(raw) ? ' ' : '') + words + (/\s$/.test(raw) ? ' ' : '');
+      tell({ k: 't', b: block, s: run, h: ctx.heading || undefined, c: ctx.cell ?? undefined, o: side }, run.length);
+    };
+    const farElement = (el, ctx, parent, side) => {
+      if (++visited > limits.nodes) return void counts.omitted++;
+      const name = localName(el);
+      if (SKIP.has(name)) return;
+      const style = farStyle(el, name, parent);
+      // What stands by itself may be in sight all the same.
+      if (style.loose && side !== 'hidden') {
+        nearby.add(el);
+        return element(el, ctx, null);
+      }
+      if (style.display !== 'contents' && !checkVisibility(el, { opacityProperty: true })) return void counts.hidden++;
+      const isBlock = BLOCKS.has(style.display) || name === 'br';
+      if (isBlock && style.display !== 'table-cell') block++;
+      let inside = ctx;
+      const heading = headingOf(el, name);
+      if (style.display === 'table-cell' || heading) inside = { ...ctx, heading: heading || ctx.heading, cell: style.display === 'table-cell' ? cellOf(el, ctx) : ctx.cell };
+      if (HOLDS_OTHERS.has(name)) {
+        const doc = readableDocument(el);
+        if (side === 'hidden') counts.hidden++;
+        else counts[side]++;
+        if (doc !== null && rootElement(doc) !== null && side !== 'hidden') farElement(rootElement(doc), { ...inside, doc, frames: [...inside.frames, el], frameSerial: serial(el) }, { ...style, n: style.n + 'f', solid: null }, side);
+        return;
+      }
+      const field = FIELDS.has(name);
+      if ((field || hasAttr(el, 'contenteditable')) && isSensitive(el, null)) inside = { ...inside, secret: true };
+      let item = null;
+      if (actionable(el, style, parent)) {
+        if (side === 'hidden' || style.hides) counts.hidden++;
+        else {
+          counts[side]++;
+          item = { k: 'e', b: block, q: serial(el), p: serial(parentOf(el)), g: name, y: isHtml(el, HTMLInputElement) ? inputType(el) : attr(el, 'type') ?? undefined, l: attr(el, 'role') ?? undefined, u: cut(href(el), 2000) || undefined, v: '', n: undefined, x: undefined, s: undefined, h: inside.heading || undefined, c: inside.cell ?? undefined, o: side };
+          if (field || hasAttr(el, 'contenteditable') || hasAttr(el, 'aria-expanded') || hasAttr(el, 'aria-checked')) item.s = fieldState(el, styleOf(el));
+          tell(item, 40 + (item.u?.length ?? 0));
+        }
+      }
+      const before = far.length;
+      if (!field) {
+        const root = shadowOf(el) ?? closedRoots.get(el);
+        if (root) {
+          watch(root);
+          for (let child = firstChild(root); child; child = nextNode(child)) farNode(child, style, inside, side);
+        }
+        if (name === 'slot') {
+          const assigned = method(HTMLSlotElement.prototype, 'assignedNodes')(el, { flatten: true });
+          for (const child of assigned.length ? assigned : childNodes(el)) farNode(child, style, inside, side);
+        } else if (!root) {
+          for (let child = firstChild(el); child; child = nextNode(child)) farNode(child, style, inside, side);
+        }
+      }
+      if (item !== null) {
+        let keep = before, words = '';
+        for (let i = before; i < far.length; i++) {
+          if (far[i].k === 't') words += far[i].b === item.b ? far[i].s : ' ' + far[i].s;
+          else far[keep++] = far[i];
+        }
+        far.length = keep;
+        item.v = cut(clean(field ? labelsOf(el).map(shownText).join(' ') || (isHtml(el, HTMLInputElement) ? ownText(el) : '') : words), 400);
+        if (item.v === '') item.n = cut(clean([attr(el, 'aria-label'), namedBy(el), attr(el, 'title'), attr(el, 'alt'), attr(el, 'placeholder'), ...pictured(el)].filter((x) => x).join(' · ')), 200) || undefined;
+        const content = contentOf(el);
+        if (content !== item.v) item.x = content;
+      }
+      if (isBlock) block++;
+    };
+    const farNode = (node, parent, ctx, side) => {
+      const type = nodeType(node);
+      if (type === 3) farText(node, parent, ctx, side);
+      else if (type === 1) farElement(node, ctx, parent, side);
+    };
+    // What is drawn in the view must have been walked as in view: the view is asked, point by point.
+    const strays = () => {
+      const found = new Set(), known = new Set();
+      for (let y = PITCH / 2; y < view.h; y += PITCH) {
+        for (let x = PITCH / 2; x < view.w; x += PITCH) {
+          for (let node = hitAt(x, y); node && !known.has(node) && !nearby.has(node); node = parentOf(node)) {
+            if (pruned.has(node)) {
+              found.add(node);
+              break;
+            }
+            known.add(node);
+          }
+        }
+      }
+      return [...found];
+    };
+
     const element = (el, ctx, parentStyle) => {
       if (++visited > limits.nodes) return void counts.omitted++;
       const name = localName(el);
       if (SKIP.has(name)) return;
+      const row = ctx.rows && isRow(el, name) ? ctx.rows : null;
+      const side = ctx.seen ? outOfSight(el, name, ctx) : null;
+      if (side !== null && !(side === 'hidden' && limits.hidden)) {
+        pruned.add(el);
+        if (row && side !== 'hidden') row[side]++;
+        visited--;
+        return farElement(el, ctx, styleAround(el, ctx), side);
+      }
+      if (row) row.near++;
+      if (canHost(name) && shadowOf(el) === null && !closedRoots.has(el)) {
+        hosts[examined.has(el) && !name.includes('-') ? 1 : 0].push(el);
+        examined.add(el);
+      }
       const style = styleOf(el);
       if (style.display === 'none') {
         counts.hidden++;
@@ -871,8 +1086,8 @@
       if (style.position === 'fixed') inside.clip = cross(ctx.clip, view) ?? ctx.clip;
       const isBlock = BLOCKS.has(style.display) || name === 'br';
       if (isBlock && !(style.display === 'table-cell')) block++;
-      if (style.display === 'table-cell') inside.cell = (ctx.cell ?? 0) + 1 + [...childNodes(parentNode(el))].indexOf(el);
-      const heading = /^h[1-6]$/.test(name) ? Number(name[1]) : attr(el, 'role') === 'heading' ? Number(attr(el, 'aria-level') ?? 2) : 0;
+      if (style.display === 'table-cell') inside.cell = cellOf(el, ctx);
+      const heading = headingOf(el, name);
       if (heading) inside.heading = heading;
       if (isHtml(el, HTMLIFrameElement) || name === 'embed' || name === 'object' || name === 'frame') {
         const r = rectOf(el);
@@ -904,7 +1119,8 @@
       if (kind?.leaf) return;
       if (kind) inside.said = { words: '', block, outer: ctx.said };
       if (textSecured(style)) becomes(el, 'concealed');
-      const before = items.length;
+      const before = items.length, first = block;
+      inside.rows = matches(el, LISTS) ? { near: 0, above: 0, below: 0, left: 0, right: 0 } : null;
       const root = shadowOf(el) ?? closedRoots.get(el);
       if (root) {
         watch(root);
@@ -915,6 +1131,11 @@
         for (const child of assigned.length ? assigned : childNodes(el)) visit(child, el, style, inside);
       } else if (!root) {
         for (const child of childNodes(el)) visit(child, el, style, inside);
+      }
+      if (inside.rows && inside.rows.near > 0) {
+        const { above, below } = inside.rows;
+        if (above > 0) items.splice(before, 0, { k: 'r', b: first, n: above, o: 'above' });
+        if (below > 0) items.push({ k: 'r', b: ++block, n: below, o: 'below' });
       }
       // The words inside a marked element are said by its mark; what remains are marks within it.
       if (kind) {
@@ -933,10 +1154,14 @@
 
     const scroller = scrollerOf(document) ?? rootElement(document);
     const wide = { x: -globalThis.scrollX, y: -globalThis.scrollY, w: scroller ? scrollWidth(scroller) : view.w, h: scroller ? scrollHeight(scroller) : view.h };
-    const start = { doc: document, off: { x: 0, y: 0 }, clip: view, wide, seen: true, opacity: 1, said: null, solid: false, secret: false, depth: 0, frames: [], frameSerial: 0, heading: 0, cell: null };
+    const start = { doc: document, off: { x: 0, y: 0 }, clip: view, wide, seen: true, opacity: 1, rows: null, said: null, solid: false, secret: false, depth: 0, frames: [], frameSerial: 0, heading: 0, cell: null };
     if (rootElement(document)) element(rootElement(document), start, null);
     const title = cut(maskText(clean(titleOf(document))), 300);
     return {
+      far,
+      strays: strays(),
+      hosts: hosts[0].length,
+      marks: looked.length,
       url: location.href,
       title,
       view: { w: view.w, h: view.h, dpr: globalThis.devicePixelRatio, scrollX: globalThis.scrollX, scrollY: globalThis.scrollY, pageW: wide.w, pageH: wide.h },
@@ -1038,7 +1263,7 @@
     const { rects, whole, steady } = masks();
     return { masks: rects, whole, steady, marks, scroll: [globalThis.scrollX, globalThis.scrollY], view: [globalThis.innerWidth, globalThis.innerHeight, globalThis.devicePixelRatio] };
   };
-  const lookedAt = () => looked;
+  const lookedAt = () => [...looked, ...hosts[0], ...hosts[1]];
 
   // ---- facts: one element, read for a check -----------------------------------------------------------------------------
   const shownText = (el) => clean(isHtml(el, HTMLElement) ? innerText(el) : textContent(el));
@@ -1133,6 +1358,7 @@
     const view = viewOf(ownerDocument(el));
     return {
       print: fingerprint(el),
+      content: contentOf(el),
       state: fieldState(el, style),
       visible: seen(el) && bigEnough(el),
       effect: effect === el ? null : fingerprint(effect),
