@@ -60,6 +60,7 @@
   const childNodes = getter(Node.prototype, 'childNodes');
   const firstChild = getter(Node.prototype, 'firstChild');
   const nextNode = getter(Node.prototype, 'nextSibling');
+  const firstElement = getter(Element.prototype, 'firstElementChild');
   const parentNode = getter(Node.prototype, 'parentNode');
   const priorNode = getter(Node.prototype, 'previousSibling');
   const nodeType = getter(Node.prototype, 'nodeType');
@@ -700,7 +701,7 @@
   const isRow = (el, name) => ROWS.has(name) || ROW_ROLES.has(attr(el, 'role') ?? '');
   // Roots of what was taken to be out of sight and is not: they are walked like what is in sight.
   const never = new WeakSet();
-  const PITCH = 32; // CSS pixels between the points at which the view is asked what lies there
+  const PITCH = 64; // CSS pixels between the points at which the view is asked what lies there
 
   const walk = (limits, sensitiveTable, closed) => {
     setTable(sensitiveTable);
@@ -908,6 +909,7 @@
     // Elements of one class under parents of one class are styled alike as a rule: the style of the first stands for the
     // others, except where it would hide them; then each is asked.
     const styles = new Map();
+    const isLoose = (s) => s.position === 'fixed' || s.position === 'absolute' || (s.position === 'relative' && (s.top !== 'auto' || s.left !== 'auto')) || s.transform !== 'none' || s.translate !== 'none' || parseFloat(s.marginTop) < 0 || parseFloat(s.marginLeft) < 0;
     const farStyle = (el, name, parent) => {
       const key = parent.n + ' ' + name + ' ' + (attr(el, 'class') ?? '') + ' ' + (attr(el, 'style') ?? '');
       const known = styles.get(key);
@@ -917,7 +919,7 @@
       const ground = groundOf(el);
       const solid = ground.colour === undefined ? null : ground.colour[3] > 0.99 ? ground.colour : ground.colour[3] > 0 ? null : parent.solid;
       const hides = opacity < FAINT || s.visibility !== 'visible' || parseFloat(s.fontSize) < LEGIBLE || s.clipPath !== 'none' || s.clip !== 'auto' || unreadable(s, solid === null ? null : [solid]);
-      const out = { n: known?.n ?? styles.size + 1, opacity, solid, hides, display: s.display, cursor: s.cursor, loose: s.position === 'fixed' || s.position === 'absolute', secured: textSecured(s) };
+      const out = { n: known?.n ?? styles.size + 1, opacity, solid, hides, display: s.display, cursor: s.cursor, loose: isLoose(s), secured: textSecured(s) };
       styles.set(key, out);
       return out;
     };
@@ -944,11 +946,15 @@
       const r = rectOf(el);
       if (r.width === 0 || r.height === 0) return null;
       const b = box(r, ctx.off), clip = ctx.clip;
+      if (cross(b, clip)) return null;
       const w = Math.max(b.w, scrollWidth(el)), h = Math.max(b.h, scrollHeight(el));
-      const side = b.y >= clip.y + clip.h ? 'below' : b.y + h <= clip.y ? 'above' : b.x >= clip.x + clip.w ? 'right' : b.x + w <= clip.x ? 'left' : null;
+      // What is centred in too small a box overflows it on both sides.
+      const spare = hasChildren(el) ? view.h / 2 : 0;
+      const side = b.y >= clip.y + clip.h + spare ? 'below' : b.y + h + spare <= clip.y ? 'above' : b.x >= clip.x + clip.w + spare ? 'right' : b.x + w + spare <= clip.x ? 'left' : null;
       if (side === null) return null;
       return cross({ x: b.x, y: b.y, w, h }, ctx.wide) ? side : 'hidden';
     };
+    const hasChildren = (el) => firstElement(el) !== null || shadowOf(el) !== null || closedRoots.has(el);
     const tell = (item, length) => {
       if (farBudget <= 0) return void counts.omitted++;
       farBudget -= length + 16;

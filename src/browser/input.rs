@@ -197,10 +197,7 @@ impl Page {
         let serial: u64 = self
             .value(&world, script::SERIAL, Some(&cover), Vec::new())
             .await?;
-        let backend = self.describe(&cover.0).await?.backend();
-        Ok(Hit::Covered(Some(
-            self.element_key(&world, serial, backend),
-        )))
+        Ok(Hit::Covered(Some(self.element_key(&world, serial))))
     }
 
     /// Arms the guard in every frame and begins to hold documents.
@@ -209,7 +206,6 @@ impl Page {
     /// [`Code::GuardNotLive`] where the target's own frame cannot be guarded.
     pub async fn arm<'a>(
         &'a self,
-        key: &ElementKey,
         handle: &Handle,
         pressing: Option<&str>,
     ) -> Result<Armed<'a>, Refusal> {
@@ -229,7 +225,7 @@ impl Page {
                     .hub
                     .frame_world(self.tab, &frame)
                     .ok_or(Code::GuardNotLive)?;
-                let target = self.resolve(key, &world).await?;
+                let target = self.resolve(handle, &world).await?;
                 (world, target)
             }
         };
@@ -275,9 +271,9 @@ impl Page {
         }
     }
 
-    async fn resolve(&self, key: &ElementKey, world: &World) -> Result<Handle, Refusal> {
+    async fn resolve(&self, handle: &Handle, world: &World) -> Result<Handle, Refusal> {
         let resolve = Observe::ResolveNode {
-            backend_node_id: key.backend(),
+            backend_node_id: self.describe(&handle.0).await?.backend(),
             execution_context_id: world.number,
             object_group: "countersign",
         };

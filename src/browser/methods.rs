@@ -81,14 +81,14 @@ methods! {
         Screenshot = "Page.captureScreenshot" { format: &'static str, optimize_for_speed: bool, capture_beyond_viewport: bool }
         /// The history, for back and forward.
         History = "Page.getNavigationHistory" {}
-        /// A node's own number, and the frame an element holds.
+        /// A node's own number, its shadow roots, and the frame an element holds.
         DescribeNode = "DOM.describeNode" { object_id: &'a str, depth: i32 }
-        /// The document with closed shadow roots.
-        FlatDocument = "DOM.getFlattenedDocument" { depth: i32, pierce: bool }
         /// A node as an object of one isolated world.
         ResolveNode = "DOM.resolveNode" { backend_node_id: i64, execution_context_id: i64, object_group: &'static str }
         /// Role and name as assistive technology is told them.
-        PartialTree = "Accessibility.getPartialAXTree" { backend_node_id: i64, fetch_relatives: bool }
+        PartialTree = "Accessibility.getPartialAXTree" { object_id: &'a str, fetch_relatives: bool }
+        /// How many nodes the page's process holds: a shadow root that is attached is one more.
+        NodeCount = "Memory.getDOMCounters" {}
         /// A constant function of [`super::script`] on an object or in a world.
         CallFunction = "Runtime.callFunctionOn" {
             function_declaration: &'static str, object_id: Option<&'a str>, unique_context_id: Option<&'a str>,

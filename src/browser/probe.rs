@@ -24,6 +24,9 @@ use crate::error::{Code, Fault, Refusal};
 /// The objects of one look are dropped together.
 const GROUP: &str = "countersign";
 
+/// How deep closed shadow roots are followed into each other.
+const DEPTH: usize = 8;
+
 /// Which node of which document of which connection: what a mark stands for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ElementKey {
@@ -31,7 +34,6 @@ pub struct ElementKey {
     tab: TabId,
     world: String,
     serial: u64,
-    backend: i64,
 }
 
 impl ElementKey {
@@ -39,10 +41,6 @@ impl ElementKey {
     #[must_use]
     pub const fn tab(&self) -> TabId {
         self.tab
-    }
-
-    pub(in crate::browser) const fn backend(&self) -> i64 {
-        self.backend
     }
 }
 
@@ -156,6 +154,108 @@ pub struct Counts {
     pub frames: usize,
 }
 
+/// On which side of the view something lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// Above it.
+    Above,
+    /// Below it.
+    Below,
+    /// To its left.
+    Left,
+    /// To its right.
+    Right,
+}
+
+impl Side {
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Above => "above",
+            Self::Below => "below",
+            Self::Left => "left",
+            Self::Right => "right",
+        }
+    }
+}
+
+/// One thing out of sight, judged by its style alone: there are no pixels to look at.
+#[derive(Debug, Clone, Deserialize)]
+#[allow(clippy::large_enum_variant, reason = "parsed when it is asked for")]
+#[serde(tag = "k")]
+pub enum Far {
+    /// A run of text.
+    #[serde(rename = "t")]
+    Text {
+        /// Its block.
+        b: u64,
+        /// The words.
+        s: String,
+        /// Heading level, 0 for none.
+        #[serde(default)]
+        h: u8,
+        /// The table cell it is in.
+        #[serde(default)]
+        c: Option<u64>,
+        /// Where.
+        o: Side,
+    },
+    /// An element that can be acted on once it is in sight.
+    #[serde(rename = "e")]
+    Element {
+        /// Its block.
+        b: u64,
+        /// What it is known again by.
+        #[serde(flatten)]
+        f: FarPrint,
+        /// Its words.
+        #[serde(default)]
+        v: String,
+        /// What it is called, where it has no words.
+        #[serde(default)]
+        n: String,
+        /// Its state, of a field and what opens or is checked.
+        #[serde(default)]
+        s: ControlState,
+        /// Heading level, 0 for none.
+        #[serde(default)]
+        h: u8,
+        /// The table cell it is in.
+        #[serde(default)]
+        c: Option<u64>,
+        /// Where.
+        o: Side,
+    },
+}
+
+/// What an element that was out of sight is known again by. All its words count, also those that cannot be seen.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct FarPrint {
+    /// The world's number of the node.
+    #[serde(rename = "q")]
+    pub serial: u64,
+    /// The world's number of its parent.
+    #[serde(rename = "p")]
+    pub parent: u64,
+    /// Local name of the element.
+    #[serde(rename = "g")]
+    pub tag: String,
+    /// Its `type`.
+    #[serde(rename = "y", default)]
+    pub kind: String,
+    /// Its `role` attribute.
+    #[serde(rename = "l", default)]
+    pub role: String,
+    /// Where a link leads.
+    #[serde(rename = "u", default)]
+    pub href: String,
+    /// All its words, where they are others than those that can be seen.
+    #[serde(rename = "x", default)]
+    pub content: Option<String>,
+}
+
 /// One thing in reading order.
 #[derive(Debug, Clone, Deserialize)]
 #[allow(clippy::large_enum_variant, reason = "most items are marks")]
@@ -206,6 +306,16 @@ pub enum Item {
         /// The words.
         s: String,
     },
+    /// More rows or items of the list that stands here, out of sight.
+    #[serde(rename = "r")]
+    Rows {
+        /// Its block.
+        b: u64,
+        /// How many.
+        n: usize,
+        /// On which side.
+        o: Side,
+    },
     /// A frame that is not read.
     #[serde(rename = "f")]
     Blocked {
@@ -233,6 +343,13 @@ pub struct Walked {
     pub masks: Vec<Rect>,
     /// `loading`, `interactive` or `complete`.
     pub ready: String,
+    /// Where everything was when it was read, where a picture is wanted.
+    #[serde(default)]
+    geometry: Option<Geometry>,
+    /// How many marks there are.
+    marks: usize,
+    /// How many elements in sight might have a closed shadow root and were never asked.
+    hosts: usize,
 }
 
 /// An element of a look with what only the browser knows of it.
@@ -255,6 +372,60 @@ pub struct Look {
     pub walked: Walked,
     /// Its elements, in the order of their numbers.
     pub elements: Vec<Seen>,
+    /// What is out of sight, as it came: [`Far`] in reading order.
+    pub far: Arc<str>,
+    world: String,
+    generation: Generation,
+    tab: TabId,
+}
+
+impl Look {
+    /// The key of an element out of sight.
+    #[must_use]
+    pub fn keys(&self) -> FarKeys {
+        FarKeys {
+            generation: self.generation,
+            tab: self.tab,
+            world: self.world.clone(),
+        }
+    }
+
+    /// Where everything was when it was read.
+    #[must_use]
+    pub const fn geometry(&self) -> Option<&Geometry> {
+        self.walked.geometry.as_ref()
+    }
+}
+
+/// Makes the keys of elements of one look that were out of sight.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FarKeys {
+    generation: Generation,
+    tab: TabId,
+    world: String,
+}
+
+impl FarKeys {
+    /// The key of one of them.
+    #[must_use]
+    pub fn key(&self, print: &FarPrint) -> ElementKey {
+        ElementKey {
+            generation: self.generation,
+            tab: self.tab,
+            world: self.world.clone(),
+            serial: print.serial,
+        }
+    }
+}
+
+/// A walk whose elements the browser has not been asked about yet.
+#[derive(Debug)]
+#[must_use]
+pub struct Walk {
+    world: World,
+    walked: Walked,
+    far: Arc<str>,
+    handles: Vec<Handle>,
 }
 
 /// Where things are at one instant; equal before and after a capture, or the capture is taken again.
@@ -361,6 +532,7 @@ impl<'de> Deserialize<'de> for Contents {
 struct RawFacts {
     gone: bool,
     print: Print,
+    content: String,
     state: ControlState,
     visible: bool,
     effect: Option<Print>,
@@ -421,6 +593,12 @@ impl ElementFacts {
     #[must_use]
     pub const fn print(&self) -> &Print {
         &self.raw.print
+    }
+
+    /// All its words now, seen or not.
+    #[must_use]
+    pub fn content(&self) -> &str {
+        &self.raw.content
     }
 
     /// Its state.
@@ -647,6 +825,8 @@ pub struct Budget {
     pub text: usize,
     /// Most nodes visited.
     pub nodes: usize,
+    /// Most bytes of what is out of sight.
+    pub far: usize,
     /// Most points that are hit-tested: on a page of one huge paragraph each costs a search through all of it.
     pub hits: usize,
     /// Whether text that a person could not see is given, marked, instead of withheld.
@@ -706,26 +886,87 @@ impl Page {
         }))
     }
 
-    /// The whole look: the walk beside the browser's own numbers, roles and names.
+    /// The whole look: the walk, and the browser's own word on each mark.
     ///
     /// # Errors
     /// Where the tab is gone, silent or shows nothing that can be read.
     pub async fn look(&self, budget: Budget, table: &Value) -> Result<Look, Refusal> {
+        let walk = self.walk(budget, table, false).await?;
+        self.named(walk).await
+    }
+
+    /// The walk alone; with `picture`, it also says where everything is, for [`Page::geometry`] to be compared with.
+    ///
+    /// # Errors
+    /// As [`Page::look`].
+    pub async fn walk(
+        &self,
+        budget: Budget,
+        table: &Value,
+        picture: bool,
+    ) -> Result<Walk, Refusal> {
+        #[derive(Deserialize)]
+        struct Texts {
+            near: String,
+            far: String,
+        }
         let world = self.world()?;
-        let closed = self.closed_roots(&world).await?;
-        let limits = json!({"marks": budget.marks, "text": budget.text, "nodes": budget.nodes, "hits": budget.hits, "hidden": budget.hidden});
-        let mut arguments = vec![Argument::Value(limits), Argument::Value(table.clone())];
-        arguments.extend(closed.iter().map(|root| Argument::ObjectId(root)));
-        let walked: Walked = self.value(&world, script::WALK, None, arguments).await?;
-        let handles = self.list(&world, script::LOOKED).await?;
-        let serials = walked.items.iter().filter_map(|item| match item {
-            Item::Mark { n, f, .. } => Some((*n, f.serial)),
-            Item::Text { .. } | Item::Hidden { .. } | Item::Blocked { .. } => None,
+        let limits = json!({
+            "marks": budget.marks, "text": budget.text, "nodes": budget.nodes, "hits": budget.hits,
+            "hidden": budget.hidden, "far": budget.far, "picture": picture,
         });
+        let mut closed = Vec::new();
+        for _ in 0..DEPTH {
+            let mut arguments = vec![
+                Argument::Value(limits.clone()),
+                Argument::Value(table.clone()),
+            ];
+            arguments.extend(closed.iter().map(|root: &String| Argument::ObjectId(root)));
+            let (count, texts) = tokio::join!(
+                self.node_count(),
+                self.value::<Texts>(&world, script::WALK, None, arguments)
+            );
+            let texts = texts?;
+            let walked: Walked = serde_json::from_str(&texts.near).map_err(|error| {
+                Fault::internal("the walk's answer was not as promised").because(error)
+            })?;
+            let mut handles = self.list(&world, script::LOOKED).await?;
+            let hosts = handles.split_off(walked.marks.min(handles.len()));
+            // Where the process holds as many nodes as when they were asked, none of them has got a root since.
+            let asked = self.hub.asked_at(self.tab, &world.unique, count);
+            let ask = if asked { walked.hosts } else { hosts.len() };
+            let hosts = hosts.get(..ask.min(hosts.len())).unwrap_or_default();
+            closed = self.closed_roots(&world, hosts).await?;
+            if closed.is_empty() {
+                return Ok(Walk {
+                    world,
+                    walked,
+                    far: texts.far.into(),
+                    handles,
+                });
+            }
+        }
+        // Roots in roots beyond any use: what is in them stays unread, and so does the page.
+        Err(Code::NothingThere.into())
+    }
+
+    /// Asks the browser for the role and name of each mark of a walk.
+    ///
+    /// # Errors
+    /// As [`Page::look`].
+    pub async fn named(&self, walk: Walk) -> Result<Look, Refusal> {
+        let Walk {
+            world,
+            walked,
+            far,
+            handles,
+        } = walk;
         let mut by_place = vec![0_u64; handles.len()];
-        for (place, serial) in serials {
-            if let Some(slot) = by_place.get_mut(place) {
-                *slot = serial;
+        for item in &walked.items {
+            if let Item::Mark { n, f, .. } = item
+                && let Some(slot) = by_place.get_mut(*n)
+            {
+                *slot = f.serial;
             }
         }
         let elements = join_all(
@@ -745,6 +986,10 @@ impl Page {
             origin: self.info()?.origin,
             walked,
             elements,
+            far,
+            world: world.unique,
+            generation: self.hub.generation,
+            tab: self.tab,
         })
     }
 
@@ -802,9 +1047,6 @@ impl Page {
             )
             .await?
             .ok_or(Code::Stale)?;
-        if self.backend(&object).await? != key.backend {
-            return Err(Code::Stale.into());
-        }
         Ok(Handle(object))
     }
 
@@ -836,7 +1078,7 @@ impl Page {
         ];
         let (raw, accessible) = tokio::join!(
             self.value::<RawFacts>(&world, script::FACTS, Some(handle), arguments),
-            self.accessible(key.backend)
+            self.accessible(handle)
         );
         let (raw, (role, name)) = (raw?, accessible?);
         if raw.gone {
@@ -873,8 +1115,7 @@ impl Page {
         let serial: u64 = self
             .value(&world, script::SERIAL, Some(&handle), Vec::new())
             .await?;
-        let backend = self.backend(&handle.0).await?;
-        Ok(Some(self.element_key(&world, serial, backend)))
+        Ok(Some(self.element_key(&world, serial)))
     }
 
     /// Waits for the next change of the document, at most `within`.
@@ -957,33 +1198,22 @@ impl Page {
             .ok_or_else(|| Code::NothingThere.into())
     }
 
-    pub(in crate::browser) fn element_key(
-        &self,
-        world: &World,
-        serial: u64,
-        backend: i64,
-    ) -> ElementKey {
+    pub(in crate::browser) fn element_key(&self, world: &World, serial: u64) -> ElementKey {
         ElementKey {
             generation: self.hub.generation,
             tab: self.tab,
             world: world.unique.clone(),
             serial,
-            backend,
         }
     }
 
     async fn seen(&self, world: &World, handle: &Handle, serial: u64) -> Result<Seen, Refusal> {
-        let backend = self.backend(&handle.0).await?;
-        let (role, name) = self.accessible(backend).await?;
+        let (role, name) = self.accessible(handle).await?;
         Ok(Seen {
-            key: self.element_key(world, serial, backend),
+            key: self.element_key(world, serial),
             role,
             name,
         })
-    }
-
-    async fn backend(&self, object: &str) -> Result<i64, Refusal> {
-        Ok(self.describe(object).await?.backend_node_id)
     }
 
     pub(in crate::browser) async fn describe(&self, object: &str) -> Result<Described, Refusal> {
@@ -1001,7 +1231,7 @@ impl Page {
 
     /// Role and name by the browser's own reckoning. (`Accessibility.queryAXTree` would be cheaper in a very long paragraph, but
     /// has no answer until the document has loaded.)
-    async fn accessible(&self, backend: i64) -> Result<(String, Untrusted), Refusal> {
+    async fn accessible(&self, handle: &Handle) -> Result<(String, Untrusted), Refusal> {
         #[derive(Deserialize)]
         struct Tree {
             nodes: Vec<AxNode>,
@@ -1018,7 +1248,7 @@ impl Page {
             value: Value,
         }
         let ask = Observe::PartialTree {
-            backend_node_id: backend,
+            object_id: &handle.0,
             fetch_relatives: false,
         };
         let tree: Tree = self.wire(&ask, CALL).await?;
@@ -1027,46 +1257,37 @@ impl Page {
         Ok((text(&node.role), Untrusted::new(text(&node.name))))
     }
 
-    async fn closed_roots(&self, world: &World) -> Result<Vec<String>, Refusal> {
+    /// How many nodes the page's process holds; `None` where it does not say.
+    async fn node_count(&self) -> Option<u64> {
         #[derive(Deserialize)]
-        struct Flat {
-            nodes: Vec<FlatNode>,
+        struct Counters {
+            nodes: u64,
         }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct FlatNode {
-            backend_node_id: i64,
-            #[serde(default)]
-            shadow_root_type: Option<String>,
-            #[serde(default)]
-            shadow_roots: Vec<FlatNode>,
-        }
+        let counters = self.wire::<Counters>(&Observe::NodeCount {}, CALL).await;
+        counters.ok().map(|counters| counters.nodes)
+    }
+
+    /// The closed shadow roots of these elements, as objects of the world. A walk cannot see them.
+    async fn closed_roots(&self, world: &World, hosts: &[Handle]) -> Result<Vec<String>, Refusal> {
         #[derive(Deserialize)]
         struct Resolved {
             object: Object,
         }
-        let flat: Flat = self
-            .wire(
-                &Observe::FlatDocument {
-                    depth: -1,
-                    pierce: true,
-                },
-                CALL,
-            )
-            .await?;
-        let closed = flat
-            .nodes
+        let described = join_all(hosts.iter().map(|host| self.describe(&host.0))).await;
+        let closed = described
             .into_iter()
+            // One that is gone meanwhile has none.
+            .filter_map(Result::ok)
             .flat_map(|node| node.shadow_roots)
-            .filter(|root| root.shadow_root_type.as_deref() == Some("closed"));
-        let resolved = join_all(closed.map(|node| async move {
+            .filter(|root| root.shadow_root_type == "closed");
+        let resolved = join_all(closed.map(|root| async move {
             let resolve = Observe::ResolveNode {
-                backend_node_id: node.backend_node_id,
+                backend_node_id: root.backend_node_id,
                 execution_context_id: world.number,
                 object_group: GROUP,
             };
             // A root inside a frame of another document cannot be brought into this world and is left out.
-            self.wire::<Resolved>(&resolve, CALL)
+            self.wire_on::<Resolved>(&world.session, &resolve, CALL)
                 .await
                 .ok()
                 .and_then(|resolved| resolved.object.object_id)
@@ -1267,6 +1488,16 @@ pub(in crate::browser) struct Described {
     backend_node_id: i64,
     #[serde(default)]
     pub(in crate::browser) frame_id: Option<String>,
+    #[serde(default)]
+    shadow_roots: Vec<ShadowRoot>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ShadowRoot {
+    backend_node_id: i64,
+    #[serde(default)]
+    shadow_root_type: String,
 }
 
 impl Described {

@@ -113,6 +113,8 @@ struct Tab {
     stray: bool,
     hold: Option<Vec<Paused>>,
     watched: Watched,
+    /// How many nodes the process of this world held when its elements were asked for closed shadow roots.
+    asked_at: Option<(String, u64)>,
 }
 
 /// What the guards of all frames of a tab saw.
@@ -368,6 +370,19 @@ impl Hub {
             .collect()
     }
 
+    /// Whether this world's process held as many nodes when its elements were asked last as it does now, and remembers
+    /// that they are asked now.
+    pub(in crate::browser) fn asked_at(&self, id: TabId, world: &str, nodes: Option<u64>) -> bool {
+        let mut state = self.state();
+        let Some(tab) = state.tabs.get_mut(&id) else {
+            return false;
+        };
+        let now = nodes.map(|nodes| (world.to_owned(), nodes));
+        let same = now.is_some() && tab.asked_at == now;
+        tab.asked_at = now;
+        same
+    }
+
     /// Takes the notes of a tab; they are told once.
     pub(in crate::browser) fn take_notes(&self, id: TabId) -> Vec<Note> {
         self.state()
@@ -611,6 +626,7 @@ impl Hub {
                 stray,
                 hold: held.then(Vec::new),
                 watched: Watched::default(),
+                asked_at: None,
             },
         );
         id

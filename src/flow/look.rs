@@ -3,15 +3,17 @@
 use std::time::{Duration, Instant};
 
 use super::session::Session;
-use crate::domain::mark::{SnapshotId, TabId};
+use crate::domain::mark::{Mark, SnapshotId, TabId};
 use crate::domain::text::Untrusted;
-use crate::error::{Code, Refusal};
+use crate::error::{Code, Fault, Refusal};
 use crate::gate::consent::Ask;
 use crate::gate::{admit, site};
 use crate::journal::{CallRecord, Entry, Look};
 use crate::reply::capture::{self, Picture};
 use crate::reply::redact::{self, Telling};
 use crate::reply::reply::Reply;
+use crate::snapshot::find::{self, Op, Query};
+use crate::snapshot::tree;
 
 /// What `observe` asks for.
 #[derive(Debug, Clone, Copy)]
@@ -65,6 +67,101 @@ async fn seen<A: Ask + 'static>(session: &Session<A>, wanted: Observe) -> Result
         snapshot,
         site: readable.site().clone(),
         image,
+    };
+    session.on_record(redacted, &Entry::Read(look))
+}
+
+/// What is asked of a stored snapshot.
+#[derive(Debug, Clone)]
+pub enum Question {
+    /// Where something is.
+    Find(Query),
+    /// What a part of it says.
+    Read {
+        /// Which part.
+        op: Op,
+        /// From the line of this mark on.
+        at: Option<Mark>,
+        /// From this line on.
+        cursor: Option<usize>,
+        /// The deepest heading of an outline.
+        depth: u8,
+    },
+}
+
+impl Question {
+    const fn tool(&self) -> &'static str {
+        match self {
+            Self::Find(_) => "find",
+            Self::Read { .. } => "read",
+        }
+    }
+}
+
+/// Answers from a stored snapshot. Nothing is asked of the page.
+pub fn stored<A: Ask + 'static>(
+    session: &Session<A>,
+    id: SnapshotId,
+    question: &Question,
+) -> Reply {
+    match answered(session, id, question) {
+        Ok(reply) => reply,
+        Err(refusal) => session.refuse(CallRecord::new(question.tool()), refusal),
+    }
+}
+
+fn answered<A: Ask + 'static>(
+    session: &Session<A>,
+    id: SnapshotId,
+    question: &Question,
+) -> Result<Reply, Refusal> {
+    let admitted = admit::check_look(&mut session.budget(), session.now())?;
+    let (mut numbers, mut shelf) = (session.numbers(), session.shelf());
+    let snapshot = shelf.get(id).ok_or(Code::UnknownSnapshot)?;
+    let (tab, origin) = (snapshot.tab, snapshot.origin.clone());
+    let readable = site::check_stored(admitted, tab, &origin, session.profile())?;
+    let lines = tree::whole(&snapshot.near, &snapshot.far, &snapshot.keys, &snapshot.url)
+        .map_err(|error| Fault::internal("a stored snapshot cannot be read").because(error))?;
+    let numbered = |marked: &tree::Marked| numbers.known(marked.key());
+    let known = |mark: Mark| {
+        if snapshot.marks.contains_key(&mark) {
+            Ok(())
+        } else {
+            Err(Refusal::new(Code::UnknownMark))
+        }
+    };
+    let hits = match question {
+        Question::Find(query) => {
+            query.near.map_or(Ok(()), known)?;
+            find::find(&lines, query, redact::scrub, numbered)
+        }
+        Question::Read {
+            op,
+            at,
+            cursor,
+            depth,
+        } => {
+            at.map_or(Ok(()), known)?;
+            let from = at.and_then(|mark| find::place_of(&lines, mark, numbered));
+            find::read(&lines, *op, from.or(*cursor).unwrap_or(0), *depth)
+        }
+    };
+    let redacted = redact::found(
+        &hits,
+        id,
+        tab,
+        session.text_limit(),
+        matches!(question, Question::Read { .. }),
+        &mut numbers,
+        &mut shelf,
+    );
+    drop((numbers, shelf));
+    let look = Look {
+        tool: question.tool().to_owned(),
+        tab,
+        snapshot: id,
+        site: readable.site().clone(),
+        image: None,
     };
     session.on_record(redacted, &Entry::Read(look))
 }

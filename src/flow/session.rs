@@ -164,6 +164,7 @@ impl<A: Ask + 'static> Session<A> {
             marks: limits.marks() as usize,
             text: 3 * self.text_limit(),
             nodes: 60_000,
+            far: 1 << 20,
             hits: 1_500,
             hidden: self.profile().hidden_text() == HiddenText::Mark,
         }

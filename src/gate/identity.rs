@@ -4,7 +4,7 @@ use crate::browser::probe::{ControlState, ElementFacts, Facts, Print, Step, TabF
 use crate::domain::action::Action;
 use crate::domain::site::Address;
 use crate::error::{Code, Detail, Refusal};
-use crate::snapshot::shelf::Remembered;
+use crate::snapshot::shelf::{Known, Remembered};
 
 use super::admit::Call;
 use super::aim::{Aimed, Arm};
@@ -85,16 +85,34 @@ fn compare(action: &Action, arm: Arm, facts: Facts) -> Result<Same, Refusal> {
 }
 
 fn same_print(remembered: &Remembered, facts: &ElementFacts) -> Result<(), Refusal> {
-    let (was, is): (&Print, &Print) = (&remembered.print, facts.print());
-    if was.serial != is.serial || was.parent != is.parent {
+    let is: &Print = facts.print();
+    let (serial, parent) = match &remembered.known {
+        Known::Seen { print, .. } => (print.serial, print.parent),
+        Known::Far { print, .. } => (print.serial, print.parent),
+    };
+    if serial != is.serial || parent != is.parent {
         return Err(Code::Stale.into());
     }
-    // A name is part of the identity where nothing visible says what the element is.
-    let named_alike = !was.text.is_empty() || remembered.name == *facts.name();
-    if was != is || remembered.role != facts.role() || !named_alike {
-        return Err(Code::Changed.into());
+    let same = match &remembered.known {
+        Known::Seen { print, role, name } => {
+            // A name is part of the identity where nothing visible says what the element is.
+            let named_alike = !print.text.is_empty() || name == facts.name();
+            print == is && role == facts.role() && named_alike
+        }
+        Known::Far { print, words } => {
+            let content = print.content.as_ref().unwrap_or(words);
+            print.tag == is.tag
+                && print.kind == is.kind
+                && print.role == is.role
+                && print.href == is.href
+                && content == facts.content()
+        }
+    };
+    if same {
+        Ok(())
+    } else {
+        Err(Code::Changed.into())
     }
-    Ok(())
 }
 
 /// Refuses, before anything is touched, what the element cannot take.

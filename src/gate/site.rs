@@ -104,6 +104,21 @@ pub fn check_look(
     })
 }
 
+/// Checks the site of a snapshot that was taken before: what is stored is read again under today's list.
+///
+/// # Errors
+/// As [`check_look`].
+pub fn check_stored(
+    look: AdmittedLook,
+    tab: TabId,
+    origin: &Origin,
+    profile: &Profile,
+) -> Result<Readable, Refusal> {
+    look.spend();
+    let site = listed(origin, Tier::Read, profile, Code::OffList)?;
+    Ok(Readable { tab, site })
+}
+
 /// After a reading: what was read must come from the site that was checked before it.
 ///
 /// # Errors

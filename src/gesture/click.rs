@@ -23,7 +23,7 @@ pub(super) async fn click(hand: &Hand<'_>) -> Result<End, Refusal> {
         Hit::OutOfSight => return Err(Code::NotVisible.into()),
     };
     hand.still_the_same(None).await?;
-    let mut armed = hand.page.arm(hand.facts.key(), &handle, None).await?;
+    let mut armed = hand.page.arm(&handle, None).await?;
     let end = guarded(hand, &handle, at, &mut armed).await;
     let landed = match &end {
         Ok(Pressed::Landed) => Landed::OnTarget,

@@ -21,10 +21,7 @@ pub(super) async fn fill(hand: &Hand<'_>, text: &Typed) -> Result<End, Refusal> 
             Err(refusal) => End::unknown(refusal),
         });
     }
-    let mut armed = hand
-        .page
-        .arm(hand.facts.key(), &handle, Some("key"))
-        .await?;
+    let mut armed = hand.page.arm(&handle, Some("key")).await?;
     let typed = type_into(hand, &handle, text).await;
     close(&mut armed, typed.is_ok()).await;
     match typed {
@@ -130,10 +127,7 @@ pub(super) async fn press(hand: &Hand<'_>, chord: &Chord) -> Result<End, Refusal
     }
     let pressing = if chord.is_enter() { "enter" } else { "key" };
     hand.still_the_same(Some(pressing)).await?;
-    let mut armed = hand
-        .page
-        .arm(hand.facts.key(), &handle, Some(pressing))
-        .await?;
+    let mut armed = hand.page.arm(&handle, Some(pressing)).await?;
     let pressed = key(hand, &handle, chord, &mut armed).await;
     if let Err(Halted {
         refusal,

@@ -59,30 +59,31 @@ pub async fn look(
     table: &Value,
     picture: Picture,
 ) -> Result<Capture, Refusal> {
-    let mut look = page.look(budget, table).await?;
     if picture == Picture::NotWanted {
         return Ok(Capture {
-            look,
+            look: page.look(budget, table).await?,
             picture: Taken::NotWanted,
         });
     }
-    for attempt in 0..TRIES {
-        if attempt > 0 {
-            look = page.look(budget, table).await?;
-        }
-        let before = page.geometry().await?;
-        if !before.is_whole() {
+    let mut last = None;
+    for _ in 0..TRIES {
+        let walk = page.walk(budget, table, true).await?;
+        // The browser is asked for names while it draws.
+        let (look, shot) = tokio::join!(page.named(walk), page.screenshot());
+        let look = look?;
+        let Some(before) = look.geometry().filter(|before| before.is_whole()) else {
             return Ok(Capture {
                 look,
                 picture: Taken::Withheld(
                     "the page is too large to be searched for what must be masked",
                 ),
             });
-        }
+        };
         if !before.is_steady() {
+            last = Some(look);
             continue;
         }
-        let png = match page.screenshot().await {
+        let png = match shot {
             Ok(png) => png,
             Err(refusal) if refusal.code() == Code::CaptureFailed => {
                 return Ok(Capture {
@@ -93,7 +94,8 @@ pub async fn look(
             Err(refusal) => return Err(refusal),
         };
         let after = page.geometry().await?;
-        if before != after {
+        if *before != after {
+            last = Some(look);
             continue;
         }
         let masks: Vec<Rect> = look
@@ -110,7 +112,7 @@ pub async fn look(
         });
     }
     Ok(Capture {
-        look,
+        look: last.ok_or(Code::CaptureFailed)?,
         picture: Taken::Withheld(
             "the page kept moving, or draws a field that must be masked elsewhere than where it is, so its masks could not be placed",
         ),
@@ -154,7 +156,7 @@ impl Capture {
                 Item::Mark { v, s, .. } => {
                     vec![v.as_str(), s.value.as_deref().unwrap_or_default()]
                 }
-                Item::Hidden { .. } | Item::Blocked { .. } => Vec::new(),
+                Item::Hidden { .. } | Item::Rows { .. } | Item::Blocked { .. } => Vec::new(),
             })
             .collect();
         bare(&scrub(&all.join(" "))).contains(&bare(text.raw()))

@@ -1,6 +1,8 @@
 //! The only exit for anything a page wrote: text is scrubbed of card and account numbers, pictures are masked already,
 //! and what the server says is kept apart from what the page says (security B1, B3).
 
+use std::collections::BTreeMap;
+
 use base64::Engine as _;
 use serde_json::{Map, Value, json};
 
@@ -15,9 +17,10 @@ use crate::gesture::perform::Outcome;
 use crate::gesture::settle::Parts;
 use crate::journal::{CallRecord, Outcome as OutcomeEntry, Sealed};
 use crate::policy::values::find_values;
+use crate::snapshot::find::{Hit, Shown};
 use crate::snapshot::number::Numbers;
-use crate::snapshot::shelf::{Shelf, Snapshot};
-use crate::snapshot::tree::{compose, quote};
+use crate::snapshot::shelf::{Remembered, Shelf, Snapshot};
+use crate::snapshot::tree::{Line, Marked, compose, quote};
 
 /// What may leave: nothing else becomes a reply.
 #[derive(Debug)]
@@ -93,6 +96,71 @@ pub fn look(
         id,
         digest,
     )
+}
+
+/// Redacts what was found in a stored snapshot, line by line, as far as it fits. Elements that were out of sight get
+/// their numbers now.
+pub fn found(
+    hits: &[Hit<'_>],
+    id: SnapshotId,
+    tab: TabId,
+    text_limit: usize,
+    cursors: bool,
+    numbers: &mut Numbers,
+    shelf: &mut Shelf,
+) -> Redacted {
+    let mut server = Map::new();
+    let (mut lines, mut used, mut next) = (Vec::new(), 0, None);
+    for hit in hits {
+        let mut given: Vec<&Marked> = Vec::new();
+        let line = {
+            let mut mark = |marked: &Marked| numbers.mark(marked.key());
+            match &hit.shown {
+                Shown::Whole => {
+                    given.extend(hit.line.marked());
+                    hit.line.told(mark)
+                }
+                Shown::Heading(below) => {
+                    given.extend(hit.line.marked());
+                    format!("{} {} ({below} lines)", hit.place, hit.line.told(mark))
+                }
+                Shown::Elements(some) => {
+                    given.extend(some.iter().copied());
+                    let told: Vec<String> = some
+                        .iter()
+                        .map(|marked| marked.told(mark(marked)))
+                        .collect();
+                    format!("{}{}", hit.line.side(), told.join(" "))
+                }
+            }
+        };
+        let line = scrub(&line);
+        used += line.len() + 4;
+        if used > text_limit && !lines.is_empty() {
+            next = Some(hit.place);
+            break;
+        }
+        for marked in given {
+            let mark = numbers.mark(marked.key());
+            shelf.remember(id, mark, marked.remembered().clone());
+        }
+        lines.push(line);
+    }
+    server.insert("tab".to_owned(), json!(tab));
+    server.insert("outcome".to_owned(), json!("done"));
+    server.insert("snapshot_id".to_owned(), json!(id));
+    server.insert("found".to_owned(), json!(hits.len()));
+    if let Some(next) = next {
+        server.insert("shown".to_owned(), json!(lines.len()));
+        if cursors {
+            server.insert("cursor".to_owned(), json!(next));
+        }
+    }
+    let mut page = Map::new();
+    if !lines.is_empty() {
+        page.insert("text".to_owned(), json!(lines));
+    }
+    statement(server, page)
 }
 
 /// Redacts what a gesture left.
@@ -258,13 +326,19 @@ fn put(
 ) -> (SnapshotId, Option<Vec<u8>>) {
     let Capture { look, picture } = capture;
     let mut composed = compose(&look, numbers);
-    for line in &mut composed.lines {
+    for line in &mut composed.told {
         *line = scrub(line);
     }
+    let marks: BTreeMap<Mark, Remembered> = composed
+        .near
+        .iter()
+        .flat_map(Line::marked)
+        .map(|marked| (numbers.mark(marked.key()), marked.remembered().clone()))
+        .collect();
     let id = shelf.next_id();
     server.insert("origin".to_owned(), json!(look.origin.to_string()));
     server.insert("snapshot_id".to_owned(), json!(id));
-    server.insert("marks".to_owned(), json!(composed.marks.len()));
+    server.insert("marks".to_owned(), json!(marks.len()));
     out_of_sight(&look.walked.counts, server);
     if look.walked.ready != "complete" {
         server.insert("loading".to_owned(), json!(true));
@@ -280,14 +354,14 @@ fn put(
     };
     match old {
         None => {
-            let (lines, cut) = fit(&composed.lines, text_limit);
+            let (lines, cut) = fit(&composed.told, text_limit);
             page.insert("text".to_owned(), json!(lines));
             if cut > 0 {
                 server.insert("lines_left_out".to_owned(), json!(cut));
             }
         }
         Some(old) => {
-            let (added, removed) = difference(old, &composed.lines);
+            let (added, removed) = difference(old, &composed.told);
             let (added, cut) = fit(&added, text_limit);
             server.insert(
                 "changes".to_owned(),
@@ -316,9 +390,13 @@ fn put(
     shelf.put(Snapshot {
         id,
         tab,
+        marks,
+        lines: composed.told,
+        near: composed.near,
+        far: look.far.clone(),
+        keys: look.keys(),
+        url: look.walked.url,
         origin: look.origin,
-        marks: composed.marks,
-        lines: composed.lines,
     });
     (id, image)
 }

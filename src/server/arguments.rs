@@ -12,9 +12,10 @@ use crate::domain::mark::{Mark, SnapshotId, TabId};
 use crate::domain::site::{Address, AddressError};
 use crate::domain::text::Untrusted;
 use crate::error::{Code, Detail, Refusal};
-use crate::flow::look::{Observe, Wanted};
+use crate::flow::look::{Observe, Question, Wanted};
 use crate::gate::admit::Call;
 use crate::reply::capture::Picture;
+use crate::snapshot::find::{Op, Query};
 
 /// No arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -67,6 +68,49 @@ pub struct ObserveTab {
     image: Option<bool>,
     /// Return only what changed since this snapshot.
     since: Option<SnapshotId>,
+}
+
+/// `find`: at least one of `text` and `role`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FindIn {
+    snapshot_id: SnapshotId,
+    /// Words to look for.
+    text: Option<String>,
+    /// A role as observe lists it, such as link, button, textbox.
+    role: Option<String>,
+    /// What is nearest to this mark comes first.
+    near: Option<Mark>,
+}
+
+/// `read`
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadIn {
+    snapshot_id: SnapshotId,
+    op: Reading,
+    /// From this mark on.
+    at: Option<Mark>,
+    /// The deepest heading of an outline, 1 to 6 (default 3).
+    depth: Option<u8>,
+    /// Where the reply before left off, or a line number of an outline.
+    cursor: Option<u32>,
+}
+
+/// What `read` shows.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reading {
+    /// Headings.
+    Outline,
+    /// Everything.
+    Text,
+    /// Links.
+    Links,
+    /// The next table.
+    Table,
+    /// Fields.
+    Fields,
 }
 
 /// `click`
@@ -161,6 +205,60 @@ pub struct WaitFor {
 const LONGEST: usize = 1_000;
 /// The most options of one call.
 const OPTIONS: usize = 100;
+
+impl FindIn {
+    /// The parsed question.
+    ///
+    /// # Errors
+    /// Where nothing is looked for, or what is looked for is too long.
+    pub fn parse(self) -> Result<(SnapshotId, Question), Refusal> {
+        let text = self.text.filter(|text| !text.trim().is_empty());
+        if text.is_none() && self.role.is_none() {
+            return Err(argument("text", "give text or role"));
+        }
+        for given in [&text, &self.role].into_iter().flatten() {
+            if given.chars().count() > LONGEST {
+                return Err(argument("text", "at most 1000 characters"));
+            }
+        }
+        let query = Query {
+            text,
+            role: self.role,
+            near: self.near,
+        };
+        Ok((self.snapshot_id, Question::Find(query)))
+    }
+}
+
+impl ReadIn {
+    /// The parsed question.
+    ///
+    /// # Errors
+    /// Where both places are given, or the depth is none.
+    pub fn parse(self) -> Result<(SnapshotId, Question), Refusal> {
+        if self.at.is_some() && self.cursor.is_some() {
+            return Err(argument("cursor", "give at most one of at and cursor"));
+        }
+        let depth = self.depth.unwrap_or(3);
+        if !(1..=6).contains(&depth) {
+            return Err(argument("depth", "1 to 6"));
+        }
+        let op = match self.op {
+            Reading::Outline => Op::Outline,
+            Reading::Text => Op::Text,
+            Reading::Links => Op::Links,
+            Reading::Table => Op::Table,
+            Reading::Fields => Op::Fields,
+        };
+        let question = Question::Read {
+            op,
+            at: self.at,
+            cursor: self.cursor.map(|cursor| cursor as usize),
+            depth,
+        };
+        Ok((self.snapshot_id, question))
+    }
+}
 
 impl OpenTab {
     /// The parsed call.

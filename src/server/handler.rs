@@ -19,7 +19,7 @@ use crate::domain::site::Origin;
 use crate::domain::tier::Tier;
 use crate::error::{Code, Detail, Refusal};
 use crate::flow::act::act;
-use crate::flow::look::{observe, wait_for};
+use crate::flow::look::{observe, stored, wait_for};
 use crate::flow::session::Session;
 use crate::gate::consent::Ask;
 use crate::journal::CallRecord;
@@ -83,6 +83,18 @@ impl<A: Ask + std::fmt::Debug + 'static> Handler<A> {
             Name::Observe => {
                 return match read::<args::ObserveTab>(arguments) {
                     Ok(wanted) => observe(&session, wanted.parse()).await,
+                    Err(refusal) => session.refuse(CallRecord::new(row.wire), refusal),
+                };
+            }
+            Name::Find => {
+                return match read::<args::FindIn>(arguments).and_then(args::FindIn::parse) {
+                    Ok((id, question)) => stored(&session, id, &question),
+                    Err(refusal) => session.refuse(CallRecord::new(row.wire), refusal),
+                };
+            }
+            Name::Read => {
+                return match read::<args::ReadIn>(arguments).and_then(args::ReadIn::parse) {
+                    Ok((id, question)) => stored(&session, id, &question),
                     Err(refusal) => session.refuse(CallRecord::new(row.wire), refusal),
                 };
             }

@@ -1,8 +1,10 @@
 //! Keeps the last snapshots of each tab by id, so that a mark means what it meant when it was read.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
 
-use crate::browser::probe::{ElementKey, Print};
+use super::tree::Line;
+use crate::browser::probe::{ElementKey, FarKeys, FarPrint, Print};
 use crate::domain::mark::{Mark, SnapshotId, TabId};
 use crate::domain::site::Origin;
 use crate::domain::text::Untrusted;
@@ -12,12 +14,29 @@ use crate::domain::text::Untrusted;
 pub struct Remembered {
     /// Which node.
     pub key: ElementKey,
-    /// What identified it then.
-    pub print: Print,
-    /// Its role in the accessibility tree.
-    pub role: String,
-    /// Its accessible name.
-    pub name: Untrusted,
+    /// What it is known again by.
+    pub known: Known,
+}
+
+/// What an element is known again by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known {
+    /// It was in sight.
+    Seen {
+        /// What identified it then.
+        print: Print,
+        /// Its role in the accessibility tree.
+        role: String,
+        /// Its accessible name.
+        name: Untrusted,
+    },
+    /// It was out of sight.
+    Far {
+        /// What identified it then.
+        print: FarPrint,
+        /// The words that stood for it.
+        words: String,
+    },
 }
 
 /// One look at one tab.
@@ -33,6 +52,14 @@ pub struct Snapshot {
     pub marks: BTreeMap<Mark, Remembered>,
     /// The lines the model was given, for telling what changed.
     pub lines: Vec<String>,
+    /// What was in sight.
+    pub near: Vec<Line>,
+    /// What was out of sight: see [`super::tree::whole`].
+    pub far: Arc<str>,
+    /// Makes the keys of its elements.
+    pub keys: FarKeys,
+    /// The document's address.
+    pub url: String,
 }
 
 /// The snapshots of a session.
@@ -53,8 +80,14 @@ impl Shelf {
         SnapshotId::new(self.last)
     }
 
-    /// Puts a snapshot on the shelf; the oldest of its tab makes room.
-    pub fn put(&mut self, snapshot: Snapshot) {
+    /// Puts a snapshot on the shelf; the oldest of its tab makes room. Much of a page stays as it was from one look to the
+    /// next: what is out of sight is kept once.
+    pub fn put(&mut self, mut snapshot: Snapshot) {
+        if let Some(before) = self.newest(snapshot.tab)
+            && before.far == snapshot.far
+        {
+            snapshot.far = Arc::clone(&before.far);
+        }
         let order = self.order.entry(snapshot.tab).or_default();
         order.push_back(snapshot.id);
         while order.len() > KEPT {
@@ -69,6 +102,13 @@ impl Shelf {
     #[must_use]
     pub fn get(&self, id: SnapshotId) -> Option<&Snapshot> {
         self.kept.get(&id)
+    }
+
+    /// Remembers an element that was out of sight and has been given a number now.
+    pub fn remember(&mut self, id: SnapshotId, mark: Mark, remembered: Remembered) {
+        if let Some(snapshot) = self.kept.get_mut(&id) {
+            snapshot.marks.entry(mark).or_insert(remembered);
+        }
     }
 
     /// The newest snapshot of a tab.

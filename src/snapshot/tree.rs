@@ -1,27 +1,27 @@
 //! Writes a look as compact lines: marks and text in reading order, page text only inside quotes (security B1).
 //!
 //! The grammar of a line: `# "heading"`, `"text"`, `[7] role "words" state…`, `[7] role named "name" state…` where no words can
-//! be seen, `(hidden "text")`, `[frame not read]`; several of them on one
-//! line where they stand in one block or one table row. A page cannot write a line, a mark or a quote: everything of
-//! its own is between quotes, with quotes, backslashes and invisible characters escaped.
-
-use std::collections::BTreeMap;
+//! be seen, `(hidden "text")`, `[frame not read]`, `(12 more rows below)`; several of them on one line where they stand in one
+//! block or one table row. A page cannot write a line, a mark or a quote: everything of its own is between quotes, with
+//! quotes, backslashes and invisible characters escaped.
 
 use url::Url;
 
 use super::number::Numbers;
-use super::shelf::Remembered;
-use crate::browser::probe::{ControlState, Item, Look, Print, Rect, Seen};
+use super::shelf::{Known, Remembered};
+use crate::browser::probe::{
+    ControlState, ElementKey, Far, FarKeys, FarPrint, Item, Look, Print, Rect, Seen, Side,
+};
 use crate::domain::mark::Mark;
 use crate::domain::text::Shown;
 
 /// A look, numbered and written down.
 #[derive(Debug, Default)]
 pub struct Composed {
-    /// The lines for the model.
-    pub lines: Vec<String>,
-    /// What each mark stands for.
-    pub marks: BTreeMap<Mark, Remembered>,
+    /// What is in sight, in reading order.
+    pub near: Vec<Line>,
+    /// The same as it is told.
+    pub told: Vec<String>,
     /// Where each mark is, in CSS pixels.
     pub boxes: Vec<(Mark, Rect)>,
 }
@@ -33,52 +33,246 @@ const VALUE: usize = 200;
 /// The longest run of text on one line.
 const RUN: usize = 2_000;
 
+/// One line: what stands in one block, or in one row of a table.
+#[derive(Debug, Clone, Default)]
+pub struct Line {
+    block: u64,
+    heading: u8,
+    side: Option<Side>,
+    parts: Vec<Part>,
+}
+
+/// A part of a line. Texts are as the page wrote them.
+#[derive(Debug, Clone)]
+enum Part {
+    Words(String),
+    Hidden(String),
+    Mark(Box<Marked>),
+    Rows(usize, Side),
+    Blocked,
+    /// The border of two cells.
+    Cell,
+}
+
+/// An element that can be acted on, as it is told.
+#[derive(Debug, Clone)]
+pub struct Marked {
+    remembered: Remembered,
+    /// The role a person would say.
+    role: String,
+    /// What of its words can be seen.
+    words: String,
+    /// What it is called, where that says something else.
+    name: String,
+    /// Where it leads, as it is shown.
+    link: Option<String>,
+    state: ControlState,
+}
+
 /// Numbers and writes a look.
 #[must_use]
 pub fn compose(look: &Look, numbers: &mut Numbers) -> Composed {
-    let mut out = Composed::default();
-    let mut line = Line::default();
-    let mut block = u64::MAX;
+    let mut boxes = Vec::new();
+    let mut lines = Lines::default();
+    let page = &look.walked.url;
     for item in &look.walked.items {
-        let (own, cell) = match item {
-            Item::Text { b, c, .. } | Item::Mark { b, c, .. } => (*b, *c),
-            Item::Hidden { b, .. } | Item::Blocked { b, .. } => (*b, None),
-        };
-        if own != block {
-            line.end(&mut out.lines);
-            block = own;
-        }
-        line.cell(cell);
         match item {
-            Item::Text { s, h, .. } => line.text(s, *h),
-            Item::Hidden { s, .. } => line.piece(format!("(hidden {})", quote(s, RUN))),
-            Item::Blocked { .. } => line.piece("[frame not read]".to_owned()),
+            Item::Text { b, s, h, c } => lines.words(At(*b, *h, *c, None), s),
+            Item::Hidden { b, s } => lines.part(At(*b, 0, None, None), Part::Hidden(s.clone())),
+            Item::Blocked { b, .. } => lines.part(At(*b, 0, None, None), Part::Blocked),
+            Item::Rows { b, n, o } => lines.part(At(*b, 0, None, None), Part::Rows(*n, *o)),
             Item::Mark {
-                n, r, f, v, s, h, ..
+                b,
+                n,
+                r,
+                f,
+                v,
+                s,
+                h,
+                c,
             } => {
                 let Some(seen) = look.elements.get(*n) else {
                     continue;
                 };
-                let mark = numbers.mark(&seen.key);
-                if *h > 0 {
-                    line.heading();
-                }
-                line.piece(describe(mark, seen, f, v, s, &look.walked.url));
-                out.boxes.push((mark, *r));
-                out.marks.insert(
-                    mark,
-                    Remembered {
-                        key: seen.key.clone(),
-                        print: f.clone(),
-                        role: seen.role.clone(),
-                        name: seen.name.clone(),
-                    },
-                );
+                boxes.push((numbers.mark(&seen.key), *r));
+                let marked = Part::Mark(Box::new(in_sight(seen, f, v, s, page)));
+                lines.part(At(*b, *h, *c, None), marked);
             }
         }
     }
-    line.end(&mut out.lines);
-    out
+    let near = lines.end();
+    let told = near
+        .iter()
+        .map(|line| line.told(|marked| numbers.mark(marked.key())))
+        .collect();
+    Composed { near, told, boxes }
+}
+
+/// Reads what was out of sight as lines, and puts them among those in sight, in reading order.
+///
+/// # Errors
+/// Where it is not what the walk promises.
+pub fn whole(
+    near: &[Line],
+    far: &str,
+    keys: &FarKeys,
+    page: &str,
+) -> Result<Vec<Line>, serde_json::Error> {
+    let mut lines = Lines::default();
+    for item in serde_json::from_str::<Vec<Far>>(far)? {
+        match item {
+            Far::Text { b, s, h, c, o } => lines.words(At(b, h, c, Some(o)), &s),
+            Far::Element {
+                b,
+                f,
+                v,
+                n,
+                s,
+                h,
+                c,
+                o,
+            } => {
+                let marked = out_of_sight(keys.key(&f), f, v, n, s, page);
+                lines.part(At(b, h, c, Some(o)), Part::Mark(Box::new(marked)));
+            }
+        }
+    }
+    let mut all = near.to_vec();
+    all.extend(lines.end());
+    all.sort_by_key(|line| line.block);
+    Ok(all)
+}
+
+impl Line {
+    /// Where it lies, where it is out of sight: `(below) `.
+    #[must_use]
+    pub fn side(&self) -> String {
+        let side = self.side.map(|side| format!("({}) ", side.word()));
+        side.unwrap_or_default()
+    }
+
+    /// The line as it is told; `mark` gives each element its number.
+    pub fn told(&self, mut mark: impl FnMut(&Marked) -> Mark) -> String {
+        let mut out = self.side();
+        if self.heading > 0 {
+            out.push_str("# ");
+        }
+        for (place, part) in self.parts.iter().enumerate() {
+            if place > 0 {
+                out.push(' ');
+            }
+            match part {
+                Part::Words(words) => out.push_str(&quote(words, RUN)),
+                Part::Hidden(words) => out.push_str(&format!("(hidden {})", quote(words, RUN))),
+                Part::Mark(marked) => out.push_str(&marked.told(mark(marked))),
+                Part::Rows(1, side) => out.push_str(&format!("(1 more row {})", side.word())),
+                Part::Rows(n, side) => out.push_str(&format!("({n} more rows {})", side.word())),
+                Part::Blocked => out.push_str("[frame not read]"),
+                Part::Cell => out.push('|'),
+            }
+        }
+        out
+    }
+
+    /// Its elements.
+    pub fn marked(&self) -> impl Iterator<Item = &Marked> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Mark(marked) => Some(&**marked),
+            Part::Words(_) | Part::Hidden(_) | Part::Rows(..) | Part::Blocked | Part::Cell => None,
+        })
+    }
+
+    /// Its words as a person reads them, names and values too.
+    #[must_use]
+    pub fn plain(&self) -> String {
+        let mut out: Vec<String> = Vec::new();
+        for part in &self.parts {
+            match part {
+                Part::Words(words) => out.push(words.clone()),
+                Part::Mark(marked) => out.push(marked.plain()),
+                Part::Hidden(_) | Part::Rows(..) | Part::Blocked | Part::Cell => {}
+            }
+        }
+        out.join(" ")
+    }
+
+    /// Its level, where it is a heading; 0 where it is none.
+    #[must_use]
+    pub const fn heading(&self) -> u8 {
+        self.heading
+    }
+
+    /// Whether it is a row of a table.
+    #[must_use]
+    pub fn is_row(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Cell))
+    }
+}
+
+impl Marked {
+    /// Which node it is.
+    #[must_use]
+    pub const fn key(&self) -> &ElementKey {
+        &self.remembered.key
+    }
+
+    /// What it is known again by.
+    #[must_use]
+    pub const fn remembered(&self) -> &Remembered {
+        &self.remembered
+    }
+
+    /// The role a person would say.
+    #[must_use]
+    pub fn role(&self) -> &str {
+        &self.role
+    }
+
+    /// What it says, is called and holds.
+    #[must_use]
+    pub fn plain(&self) -> String {
+        let value = self.state.value.as_deref().unwrap_or_default();
+        [self.words.as_str(), self.name.as_str(), value].join(" ")
+    }
+
+    /// Whether it leads somewhere.
+    #[must_use]
+    pub const fn is_link(&self) -> bool {
+        self.link.is_some()
+    }
+
+    /// Whether it is filled, chosen or checked.
+    #[must_use]
+    pub const fn is_field(&self) -> bool {
+        let state = &self.state;
+        state.value.is_some() || state.checked.is_some() || state.masked
+    }
+
+    /// The element as it is told.
+    #[must_use]
+    pub fn told(&self, mark: Mark) -> String {
+        let mut out = format!("[{mark}] {}", self.role);
+        let mut say = |piece: &str| {
+            out.push(' ');
+            out.push_str(piece);
+        };
+        // What can be seen goes before what is only said to be there (security B2).
+        if !self.words.is_empty() {
+            say(&quote(&self.words, NAME));
+            if !self.name.is_empty() && !alike(&self.name, &self.words) {
+                say("(named otherwise)");
+            }
+        } else if !self.name.is_empty() {
+            say(&format!("named {}", quote(&self.name, NAME)));
+        }
+        if let Some(link) = &self.link {
+            say(&format!("-> {}", quote(link, NAME)));
+        }
+        for piece in states(&self.state) {
+            say(&piece);
+        }
+        out
+    }
 }
 
 /// Text of a page between quotes that it cannot close.
@@ -88,111 +282,162 @@ pub fn quote(text: &str, most: usize) -> String {
     format!("\"{}\"", Shown::escape(&plain, most))
 }
 
+/// Where a part stands: its block, its heading's level, its cell, and on which side of the view.
+#[derive(Clone, Copy)]
+struct At(u64, u8, Option<u64>, Option<Side>);
+
+/// Gathers parts into lines.
 #[derive(Default)]
-struct Line {
-    pieces: Vec<String>,
+struct Lines {
+    done: Vec<Line>,
+    line: Line,
     run: String,
     cell: Option<u64>,
-    heading: bool,
 }
 
-impl Line {
-    fn text(&mut self, words: &str, heading: u8) {
-        self.heading |= heading > 0;
+impl Lines {
+    fn words(&mut self, at: At, words: &str) {
+        self.at(at);
         self.run.push_str(words);
     }
 
-    fn heading(&mut self) {
-        self.heading = true;
-    }
-
-    fn flush(&mut self) {
-        if !self.run.trim().is_empty() {
-            self.pieces.push(quote(&std::mem::take(&mut self.run), RUN));
-        }
-    }
-
-    fn piece(&mut self, piece: String) {
+    fn part(&mut self, at: At, part: Part) {
+        self.at(at);
         self.flush();
-        self.pieces.push(piece);
+        self.line.parts.push(part);
     }
 
-    fn cell(&mut self, cell: Option<u64>) {
+    fn at(&mut self, At(block, heading, cell, side): At) {
+        if block != self.line.block {
+            self.end_line();
+            self.line.block = block;
+        }
         if cell != self.cell {
             self.flush();
-            if self.cell.is_some() && cell.is_some() && !self.pieces.is_empty() {
-                self.pieces.push("|".to_owned());
+            if self.cell.is_some() && cell.is_some() && !self.line.parts.is_empty() {
+                self.line.parts.push(Part::Cell);
             }
             self.cell = cell;
         }
+        self.line.side = side;
+        self.line.heading = self.line.heading.max(heading);
     }
 
-    fn end(&mut self, lines: &mut Vec<String>) {
-        self.flush();
-        if !self.pieces.is_empty() {
-            let start = if self.heading { "# " } else { "" };
-            lines.push(format!("{start}{}", self.pieces.join(" ")));
+    fn flush(&mut self) {
+        let run = std::mem::take(&mut self.run);
+        if !run.trim().is_empty() {
+            self.line.parts.push(Part::Words(run));
         }
-        *self = Self::default();
+    }
+
+    fn end_line(&mut self) {
+        self.flush();
+        self.cell = None;
+        let line = std::mem::take(&mut self.line);
+        if !line.parts.is_empty() {
+            self.done.push(line);
+        }
+    }
+
+    fn end(mut self) -> Vec<Line> {
+        self.end_line();
+        self.done
+    }
+}
+
+fn in_sight(seen: &Seen, print: &Print, visible: &str, state: &ControlState, page: &str) -> Marked {
+    let name = seen.name.raw().trim();
+    let name = if name.is_empty() && visible.is_empty() {
+        print.label.clone()
+    } else {
+        name.to_owned()
+    };
+    Marked {
+        role: role(&seen.role, &print.tag, &print.kind).to_owned(),
+        words: visible.to_owned(),
+        name,
+        link: (!print.href.is_empty()).then(|| link(&print.href, page)),
+        state: state.clone(),
+        remembered: Remembered {
+            key: seen.key.clone(),
+            known: Known::Seen {
+                print: print.clone(),
+                role: seen.role.clone(),
+                name: seen.name.clone(),
+            },
+        },
+    }
+}
+
+/// What is out of sight the browser was not asked about: its own tag and `role` say what it is.
+fn out_of_sight(
+    key: ElementKey,
+    print: FarPrint,
+    words: String,
+    name: String,
+    state: ControlState,
+    page: &str,
+) -> Marked {
+    let stated = print.role.split_whitespace().next().unwrap_or_default();
+    let native = match (print.tag.as_str(), print.kind.as_str()) {
+        ("a" | "area", _) => "link",
+        ("button", _) | ("input", "submit" | "button" | "reset" | "image") => "button",
+        ("input", "checkbox") => "checkbox",
+        ("input", "radio") => "radio",
+        ("input", "range") => "slider",
+        ("input", "number") => "spinbutton",
+        ("input", "search") => "searchbox",
+        ("input", "text" | "email" | "tel" | "url" | "password") | ("textarea", _) => "textbox",
+        ("select", _) if state.multiple => "listbox",
+        ("select", _) => "combobox",
+        ("summary", _) => "disclosure",
+        (_, _) if state.editable => "textbox",
+        (_, _) => "",
+    };
+    let said = if stated.is_empty() { native } else { stated };
+    Marked {
+        role: role(said, &print.tag, &print.kind).to_owned(),
+        link: (!print.href.is_empty()).then(|| link(&print.href, page)),
+        remembered: Remembered {
+            key,
+            known: Known::Far {
+                print,
+                words: words.clone(),
+            },
+        },
+        words,
+        name,
+        state,
     }
 }
 
 /// The role a person would say.
-fn role<'a>(seen: &'a Seen, print: &'a Print) -> &'a str {
-    match seen.role.as_str() {
+fn role<'a>(role: &'a str, tag: &'a str, kind: &'a str) -> &'a str {
+    match role {
         "" | "generic" | "none" | "StaticText" | "LabelText" | "paragraph" | "GenericContainer"
-        | "Ignored" | "image" | "img" | "LayoutTable" => match print.tag.as_str() {
-            "input" => print.kind.as_str(),
+        | "Ignored" | "image" | "img" | "LayoutTable" => match tag {
+            "input" => kind,
             "label" => "label",
             _ => "clickable",
         },
         "DisclosureTriangle" => "disclosure",
         "ComboBoxSelect" | "comboBoxSelect" | "MenuListPopup" => "combobox",
         "PopUpButton" => "menu button",
-        "Date" | "InputTime" | "DateTime" | "ColorWell" => print.kind.as_str(),
-        "textbox" if print.kind == "password" => "password",
+        "Date" | "InputTime" | "DateTime" | "ColorWell" => kind,
+        "textbox" if kind == "password" => "password",
         other => other,
     }
 }
 
-fn describe(
-    mark: Mark,
-    seen: &Seen,
-    print: &Print,
-    visible: &str,
-    state: &ControlState,
-    page: &str,
-) -> String {
-    let mut out = format!("[{mark}] {}", role(seen, print));
-    let mut say = |piece: &str| {
-        out.push(' ');
-        out.push_str(piece);
-    };
-    let name = seen.name.raw().trim();
-    // What can be seen goes before what is only said to be there (security B2).
-    if !visible.is_empty() {
-        say(&quote(visible, NAME));
-        if !name.is_empty() && !alike(name, visible) {
-            say("(named otherwise)");
-        }
-    } else if !name.is_empty() {
-        say(&format!("named {}", quote(name, NAME)));
-    } else if !print.label.is_empty() {
-        say(&format!("named {}", quote(&print.label, NAME)));
-    }
-    if !print.href.is_empty() {
-        say(&format!("-> {}", quote(&link(&print.href, page), NAME)));
-    }
+/// What a control holds and how it stands.
+fn states(state: &ControlState) -> Vec<String> {
+    let mut out = Vec::new();
     if let Some(value) = &state.value {
-        if state.masked {
-            say(if value.is_empty() {
-                "= empty (masked)"
-            } else {
-                "= masked"
-            });
-        } else {
-            say(&format!("= {}", quote(value, VALUE)));
-        }
+        out.push(match (state.masked, value.is_empty()) {
+            (true, true) => "= empty (masked)".to_owned(),
+            (true, false) => "= masked".to_owned(),
+            (false, _) => format!("= {}", quote(value, VALUE)),
+        });
     }
     if state.option_count > 0 {
         let some: Vec<String> = state
@@ -207,7 +452,7 @@ fn describe(
         } else {
             String::new()
         };
-        say(&format!("options: {}{rest}", some.join(", ")));
+        out.push(format!("options: {}{rest}", some.join(", ")));
     }
     for (is, word) in [
         (state.checked, "checked"),
@@ -216,8 +461,8 @@ fn describe(
         (state.pressed, "pressed"),
     ] {
         match is {
-            Some(true) => say(word),
-            Some(false) => say(&format!("not {word}")),
+            Some(true) => out.push(word.to_owned()),
+            Some(false) => out.push(format!("not {word}")),
             None => {}
         }
     }
@@ -230,7 +475,7 @@ fn describe(
         (state.focused, "focused"),
     ] {
         if is {
-            say(word);
+            out.push(word.to_owned());
         }
     }
     out
