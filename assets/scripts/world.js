@@ -873,27 +873,28 @@
       return cut(caption !== '' ? caption : state.value === '' && !isHtml(el, HTMLSelectElement) ? clean(attr(el, 'placeholder')) : '', 400);
     };
     const candidate = (el, style, ctx) => {
-      let r = rectOf(el);
-      let area = box(r, ctx.off);
-      if (isHtml(el, HTMLAreaElement)) area = areaOf(el, ctx) ?? area;
-      else if (r.width < 4 || r.height < 4) {
-        const parts = [...method(Element.prototype, 'getClientRects')(el)].map((q) => box(q, ctx.off)).filter((b) => b.w >= 4 && b.h >= 4);
-        if (parts.length === 0) {
-          const child = [...queryAll(el, '*')].slice(0, 20).map((c) => box(rectOf(c), ctx.off)).find((b) => b.w >= 4 && b.h >= 4);
-          if (!child) return void counts.hidden++;
-          area = child;
-        } else area = parts[0];
+      // What runs over several lines has a box on each, and nothing between them is its own.
+      const lines = isHtml(el, HTMLAreaElement) ? [] : [...method(Element.prototype, 'getClientRects')(el)].slice(0, 20).map((q) => box(q, ctx.off)).filter((b) => b.w >= 4 && b.h >= 4);
+      let areas = lines;
+      if (isHtml(el, HTMLAreaElement)) areas = [areaOf(el, ctx) ?? box(rectOf(el), ctx.off)];
+      else if (lines.length === 0) {
+        const child = [...queryAll(el, '*')].slice(0, 20).map((c) => box(rectOf(c), ctx.off)).find((b) => b.w >= 4 && b.h >= 4);
+        if (!child) return void counts.hidden++;
+        areas = [child];
       }
       if (!ctx.seen) return void counts.hidden++;
-      const here = cross(area, ctx.clip);
-      if (here === null || here.w < 2 || here.h < 2) {
-        if (cross(area, ctx.wide)) away(area);
+      const inView = areas.map((area) => cross(area, ctx.clip)).filter((b) => b !== null && b.w >= 2 && b.h >= 2);
+      if (inView.length === 0) {
+        if (areas.some((area) => cross(area, ctx.wide))) away(areas[0]);
         else counts.hidden++;
         return;
       }
       if (looked.length >= limits.marks || hits <= 0) return void counts.omitted++;
-      const open = [[0.5, 0.5], [0.2, 0.3], [0.8, 0.3], [0.2, 0.7], [0.8, 0.7]].some(([fx, fy]) => reaches(el, hit(ctx, here.x + here.w * fx, here.y + here.h * fy)));
+      const points = [[0.5, 0.5], [0.2, 0.3], [0.8, 0.3], [0.2, 0.7], [0.8, 0.7]];
+      const isOpen = (b, [fx, fy]) => reaches(el, hit(ctx, b.x + b.w * fx, b.y + b.h * fy));
+      const open = inView.find((b) => isOpen(b, points[0])) ?? inView.find((b) => points.slice(1).some((point) => isOpen(b, point)));
       if (!open && !isHtml(el, HTMLAreaElement)) return void counts.covered++;
+      const here = open ?? inView[0];
       const state = fieldState(el, style);
       if (state.masked) mask(el, ctx.frames);
       const field = state.value !== undefined;
@@ -1034,7 +1035,7 @@
         const content = contentOf(el);
         if (content !== item.v) item.x = content;
       }
-      if (isBlock) block++;
+      if (isBlock && style.display !== 'table-cell') block++;
     };
     const farNode = (node, parent, ctx, side) => {
       const type = nodeType(node);
@@ -1150,7 +1151,7 @@
         for (let i = before; i < items.length; i++) if (items[i].k !== 't') items[keep++] = items[i];
         items.length = keep;
       }
-      if (isBlock) block++;
+      if (isBlock && style.display !== 'table-cell') block++;
     };
     const visit = (node, parent, style, ctx) => {
       const type = nodeType(node);

@@ -1,7 +1,7 @@
 //! The only exit for anything a page wrote: text is scrubbed of card and account numbers, pictures are masked already,
 //! and what the server says is kept apart from what the page says (security B1, B3).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use base64::Engine as _;
 use serde_json::{Map, Value, json};
@@ -20,7 +20,7 @@ use crate::policy::values::find_values;
 use crate::snapshot::find::{Hit, Shown};
 use crate::snapshot::number::Numbers;
 use crate::snapshot::shelf::{Remembered, Shelf, Snapshot};
-use crate::snapshot::tree::{Line, Marked, compose, quote};
+use crate::snapshot::tree::{Composed, Line, Marked, compose, quote, whole};
 
 /// What may leave: nothing else becomes a reply.
 #[derive(Debug)]
@@ -236,9 +236,11 @@ pub fn outcome(
                 &mut server,
                 &mut page,
             );
-            if let Some(Value::Array(lines)) = page.get("added").or_else(|| page.get("text")) {
-                changes = lines
-                    .iter()
+            let told = ["changed", "added", "text"];
+            let lists = told.iter().filter_map(|name| page.get(*name)?.as_array());
+            {
+                changes = lists
+                    .flatten()
                     .filter_map(Value::as_str)
                     .take(40)
                     .map(without_values)
@@ -336,46 +338,57 @@ fn put(
         .map(|marked| (numbers.mark(marked.key()), marked.remembered().clone()))
         .collect();
     let id = shelf.next_id();
-    server.insert("origin".to_owned(), json!(look.origin.to_string()));
     server.insert("snapshot_id".to_owned(), json!(id));
-    server.insert("marks".to_owned(), json!(marks.len()));
     out_of_sight(&look.walked.counts, server);
     if look.walked.ready != "complete" {
         server.insert("loading".to_owned(), json!(true));
     }
-    page.insert(
-        "title".to_owned(),
-        json!(quote(&scrub(&look.walked.title), 200)),
-    );
-    page.insert("url".to_owned(), json!(address(&look.walked.url)));
+    let title = quote(&scrub(&look.walked.title), 200);
     let old = match telling {
         Telling::Whole => None,
-        Telling::Since(id) => shelf.get(id).map(|snapshot| &snapshot.lines),
+        Telling::Since(id) => shelf.get(id),
     };
+    // What is as it was is not told again.
+    if old.is_none_or(|old| old.origin != look.origin) {
+        server.insert("origin".to_owned(), json!(look.origin.to_string()));
+    }
+    if old.is_none_or(|old| old.title != title) {
+        page.insert("title".to_owned(), json!(title));
+    }
+    if old.is_none_or(|old| old.url != look.walked.url) {
+        page.insert("url".to_owned(), json!(address(&look.walked.url)));
+    }
     match old {
         None => {
+            server.insert("marks".to_owned(), json!(marks.len()));
             let (lines, cut) = fit(&composed.told, text_limit);
-            page.insert("text".to_owned(), json!(lines));
             if cut > 0 {
                 server.insert("lines_left_out".to_owned(), json!(cut));
+                let next = composed.near.get(lines.len()).map(Line::block);
+                let all = whole(&composed.near, &look.far, &look.keys(), &look.walked.url);
+                let place = all
+                    .ok()
+                    .and_then(|all| all.iter().position(|line| Some(line.block()) == next));
+                // Where `read` goes on.
+                if let Some(place) = place {
+                    server.insert("cursor".to_owned(), json!(place));
+                }
             }
+            page.insert("text".to_owned(), json!(lines));
         }
         Some(old) => {
-            let (added, removed) = difference(old, &composed.told);
-            let (added, cut) = fit(&added, text_limit);
-            server.insert(
-                "changes".to_owned(),
-                json!({"added": added.len() + cut, "removed": removed.len()}),
-            );
-            if cut > 0 {
-                server.insert("lines_left_out".to_owned(), json!(cut));
+            let told = Difference::of(old, &composed, numbers);
+            let (changed, cut) = fit(&told.changed, text_limit);
+            let used: usize = changed.iter().map(|line| line.len() + 4).sum();
+            let (added, more) = fit(&told.added, text_limit.saturating_sub(used));
+            let (removed, _) = fit(&told.removed, text_limit / 4);
+            if cut + more > 0 {
+                server.insert("lines_left_out".to_owned(), json!(cut + more));
             }
-            if !added.is_empty() {
-                page.insert("added".to_owned(), json!(added));
-            }
-            let (removed, _) = fit(&removed, text_limit / 4);
-            if !removed.is_empty() {
-                page.insert("removed".to_owned(), json!(removed));
+            for (name, lines) in [("changed", changed), ("added", added), ("removed", removed)] {
+                if !lines.is_empty() {
+                    page.insert(name.to_owned(), json!(lines));
+                }
             }
         }
     }
@@ -393,6 +406,7 @@ fn put(
         marks,
         lines: composed.told,
         near: composed.near,
+        title,
         far: look.far.clone(),
         keys: look.keys(),
         url: look.walked.url,
@@ -485,27 +499,73 @@ fn fit(lines: &[String], limit: usize) -> (Vec<String>, usize) {
     (out, left)
 }
 
-/// Lines that are new and lines that are gone, as multisets: a page that only reorders its lines has changed nothing.
-fn difference(old: &[String], new: &[String]) -> (Vec<String>, Vec<String>) {
-    let mut count: std::collections::HashMap<&str, i64> = std::collections::HashMap::new();
+/// What a look has that the one before had not.
+#[derive(Debug, Default)]
+struct Difference {
+    /// Lines of elements that were there, as they are now.
+    changed: Vec<String>,
+    /// Lines that are new.
+    added: Vec<String>,
+    /// Lines that are gone.
+    removed: Vec<String>,
+}
+
+impl Difference {
+    fn of(old: &Snapshot, new: &Composed, numbers: &Numbers) -> Self {
+        let (added, removed) = difference(&old.lines, &new.told);
+        let marks = |lines: &[Line], place: &usize| -> BTreeSet<Mark> {
+            let marked = lines.get(*place).into_iter().flat_map(Line::marked);
+            marked
+                .filter_map(|marked| numbers.known(marked.key()))
+                .collect()
+        };
+        let was: Vec<BTreeSet<Mark>> = removed.iter().map(|at| marks(&old.near, at)).collect();
+        let mut out = Self::default();
+        let mut taken = vec![false; removed.len()];
+        for at in &added {
+            let now = marks(&new.near, at);
+            let before = was.iter().position(|was| !was.is_disjoint(&now));
+            let list = match before {
+                Some(place) => {
+                    if let Some(taken) = taken.get_mut(place) {
+                        *taken = true;
+                    }
+                    &mut out.changed
+                }
+                None => &mut out.added,
+            };
+            list.extend(new.told.get(*at).cloned());
+        }
+        for (at, taken) in removed.iter().zip(taken) {
+            if !taken {
+                out.removed.extend(old.lines.get(*at).cloned());
+            }
+        }
+        out
+    }
+}
+
+/// Which lines are new and which are gone, as multisets: a page that only reorders its lines has changed nothing.
+fn difference(old: &[String], new: &[String]) -> (Vec<usize>, Vec<usize>) {
+    let mut count: HashMap<&str, i64> = HashMap::new();
     for line in old {
         *count.entry(line).or_default() += 1;
     }
     let mut added = Vec::new();
-    for line in new {
+    for (place, line) in new.iter().enumerate() {
         let left = count.entry(line).or_default();
         *left -= 1;
         if *left < 0 {
-            added.push(line.clone());
+            added.push(place);
         }
     }
     let mut removed = Vec::new();
-    for line in old {
+    for (place, line) in old.iter().enumerate() {
         if let Some(left) = count.get_mut(line.as_str())
             && *left > 0
         {
             *left -= 1;
-            removed.push(line.clone());
+            removed.push(place);
         }
     }
     (added, removed)
@@ -615,8 +675,8 @@ mod tests {
         fn a_difference_says_what_turns_the_old_into_the_new(old in proptest::collection::vec("[a-c]", 0..8), new in proptest::collection::vec("[a-c]", 0..8)) {
             let (added, removed) = difference(&old, &new);
             let mut back: Vec<String> = old.clone();
-            for line in &removed { let at = back.iter().position(|l| l == line).unwrap(); back.remove(at); }
-            back.extend(added);
+            for at in removed.iter().rev() { back.remove(*at); }
+            back.extend(added.iter().map(|at| new[*at].clone()));
             let mut want = new.clone();
             back.sort(); want.sort();
             prop_assert_eq!(back, want);

@@ -60,6 +60,8 @@ pub struct Snapshot {
     pub keys: FarKeys,
     /// The document's address.
     pub url: String,
+    /// Its title, as it was told.
+    pub title: String,
 }
 
 /// The snapshots of a session.

@@ -137,7 +137,9 @@ pub fn whole(
             }
         }
     }
-    let mut all = near.to_vec();
+    // With everything there, nothing is said of what is not.
+    let says = |line: &&Line| !line.parts.iter().all(|part| matches!(part, Part::Rows(..)));
+    let mut all: Vec<Line> = near.iter().filter(says).cloned().collect();
     all.extend(lines.end());
     all.sort_by_key(|line| line.block);
     Ok(all)
@@ -194,6 +196,12 @@ impl Line {
             }
         }
         out.join(" ")
+    }
+
+    /// Its place in reading order; what stands in one block shares it.
+    #[must_use]
+    pub const fn block(&self) -> u64 {
+        self.block
     }
 
     /// Its level, where it is a heading; 0 where it is none.
@@ -303,6 +311,13 @@ impl Lines {
 
     fn part(&mut self, at: At, part: Part) {
         self.at(at);
+        // A field says its own label.
+        if let Part::Mark(marked) = &part
+            && marked.is_field()
+            && self.run.trim() == marked.words
+        {
+            self.run.clear();
+        }
         self.flush();
         self.line.parts.push(part);
     }

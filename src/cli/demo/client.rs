@@ -153,7 +153,7 @@ impl Said {
 
     /// The lines of the page, as far as the reply holds them.
     pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
-        ["text", "added"]
+        ["text", "changed", "added"]
             .into_iter()
             .filter_map(|name| self.body["page_content"][name].as_array())
             .flatten()

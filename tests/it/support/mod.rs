@@ -8,6 +8,7 @@
 pub(crate) mod browser;
 pub(crate) mod client;
 pub(crate) mod home;
+pub(crate) mod pages;
 pub(crate) mod site;
 pub(crate) mod x;
 
