@@ -1,10 +1,11 @@
 //! Observe and click through the real server, against the same work asked raw on the wire.
 //!
-//! Both go to one headless Chromium, each on a tab of its own, on the same two pages. `observe` goes over stdio through
-//! every check, the masks, the marks and the journal. `raw look` is what a tool without them would ask for: the same
-//! walk, the browser's own numbers, roles and names pipelined, one screenshot. `raw press` is the bare mouse press and
-//! release, without a hit-test, a guard or a wait for what it started. Since a click's reply carries the next look, it
-//! is compared with `raw press` followed by `raw look` as well. The ratios are of medians, printed at the end.
+//! Both go to one headless Chromium, each on a tab of its own, on the same three pages. `observe` goes over stdio through
+//! every check, the masks, the marks and the journal. `raw look` is what a tool without them would ask for: one plain
+//! walk with rectangles and hit-tests, the browser's own numbers, roles and names pipelined, and where a picture is
+//! wanted one screenshot, read and encoded once. `raw press` is the bare mouse press and release, without a hit-test, a
+//! guard or a wait for what it started. Since a click's reply carries the next look, it is compared with `raw press`
+//! followed by `raw look` as well. The ratios are of medians, printed at the end, with the bytes of each answer.
 
 #![allow(
     unreachable_pub,
@@ -22,9 +23,11 @@ mod support;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use countersign::policy::sensitive::Sensitive;
+use base64::Engine as _;
 use criterion::{Criterion, SamplingMode};
 use futures_util::{SinkExt as _, StreamExt as _};
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::{ExtendedColorType, ImageEncoder as _};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -34,52 +37,60 @@ use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use support::browser::Browser;
 use support::client::Client;
 use support::home::Home;
+use support::pages::{self, BUTTON};
 use support::site::Site;
 
-const BUTTON: &str = "Show one more";
 const HOST: &str = "bench.test";
-
-fn page(body: &str) -> String {
-    format!(
-        "<!doctype html><meta charset=utf-8><title>Bench</title><h1>Bench</h1>\
-         <p><button type=button id=more>{BUTTON}</button> <output id=told>shown 0</output>{body}\
-         <script>let n = 0; more.onclick = () => {{ told.value = 'shown ' + (++n); }};</script>"
-    )
-}
-
-/// Twenty fields of the usual kinds.
-fn form() -> String {
-    let fields: String = (0..20)
-        .map(|n| {
-            let kind = ["text", "email", "tel", "number", "password"][n % 5];
-            format!("<p><label>Field {n} <input type={kind} name=f{n}></label>")
-        })
-        .collect();
-    page(&format!(
-        "<form><fieldset style='columns:2'>{fields}</fieldset></form>"
-    ))
-}
-
-/// 1,500 elements.
-fn long_list() -> String {
-    let rows: String = (0..300)
-        .map(|n| {
-            format!("<li><a href='/item/{n}'>Item {n}</a> <span>in <em>stock</em></span> <b>{n} left</b>")
-        })
-        .collect();
-    page(&format!("<ul style='columns:4'>{rows}</ul>"))
-}
 
 // ---- raw on the wire ------------------------------------------------------------------------------------------------
 
 type Socket = WebSocketStream<TcpStream>;
+
+/// A plain walk: what is in the view, its words, and what can be acted on where a hit-test finds it.
+const RAW: &str = "globalThis.raw = { found: [], walk() {
+    const ACTS = 'a[href],button,input,select,textarea,summary,[role=button],[role=link],[onclick],[tabindex]';
+    const out = [];
+    raw.found = [];
+    for (const el of document.querySelectorAll('body *')) {
+        const r = el.getBoundingClientRect();
+        if (r.width === 0 || r.bottom <= 0 || r.top >= innerHeight || r.right <= 0 || r.left >= innerWidth) continue;
+        const style = getComputedStyle(el);
+        if (style.visibility !== 'visible' || style.opacity === '0') continue;
+        let words = '';
+        for (const child of el.childNodes) if (child.nodeType === 3) words += child.data;
+        let mark;
+        if (el.matches(ACTS)) {
+            const hit = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2);
+            if (hit && el.contains(hit)) mark = raw.found.push(el);
+        }
+        if (mark || words.trim()) out.push({ mark, tag: el.localName, words: words.trim(), value: el.value, box: [r.x, r.y, r.width, r.height] });
+    }
+    return out;
+} };";
+
+/// Reads a picture and encodes it once; the number of bytes.
+fn encoded_once(data: &str) -> usize {
+    let png = base64::engine::general_purpose::STANDARD
+        .decode(data)
+        .unwrap();
+    let picture = image::load_from_memory(&png).unwrap().into_rgb8();
+    let mut out = Vec::new();
+    PngEncoder::new_with_quality(&mut out, CompressionType::Fast, FilterType::Sub)
+        .write_image(
+            &picture,
+            picture.width(),
+            picture.height(),
+            ExtendedColorType::Rgb8,
+        )
+        .unwrap();
+    out.len()
+}
 
 /// A client of the debugging port with no checks at all, on a tab of its own.
 struct Raw {
     runtime: tokio::runtime::Runtime,
     wire: Wire,
     world: String,
-    table: Value,
     at: (f64, f64),
 }
 
@@ -183,9 +194,6 @@ impl Raw {
             .enable_all()
             .build()
             .unwrap();
-        let table = Sensitive::shipped().unwrap().script_argument();
-        let library =
-            std::fs::read_to_string(support::tree().join("assets/scripts/world.js")).unwrap();
         let (wire, world, at) = runtime.block_on(async {
             let mut wire = Wire::connect(browser).await;
             let made = json!({"url": "about:blank", "newWindow": true, "background": true});
@@ -205,7 +213,7 @@ impl Raw {
                 ),
                 (
                     "Page.addScriptToEvaluateOnNewDocument",
-                    json!({"source": library, "worldName": "countersign"}),
+                    json!({"source": RAW, "worldName": "raw"}),
                 ),
             ])
             .await;
@@ -214,7 +222,7 @@ impl Raw {
                 .event(|event| {
                     let context = &event["params"]["context"];
                     (event["method"] == "Runtime.executionContextCreated"
-                        && context["name"] == "countersign"
+                        && context["name"] == "raw"
                         && context["origin"] != "://")
                         .then(|| context["uniqueId"].as_str().unwrap().to_owned())
                 })
@@ -227,36 +235,30 @@ impl Raw {
             runtime,
             wire,
             world,
-            table,
             at,
         }
     }
 
     /// The walk, what the browser alone knows of each element, and a picture. Returns the number of elements.
-    fn look(&mut self) -> usize {
+    fn look(&mut self, picture: bool) -> usize {
         let Self {
             runtime,
             wire,
             world,
-            table,
             ..
         } = self;
         runtime.block_on(async {
-            let limits = json!({"marks": 250, "text": 3 * 24_576, "nodes": 60_000});
-            let function = |text: &str, arguments: Value, by_value: bool| {
+            let function = |text: &str, by_value: bool| {
                 json!({
-                    "functionDeclaration": text, "uniqueContextId": world, "arguments": arguments,
-                    "returnByValue": by_value, "objectGroup": "bench", "silent": true
+                    "functionDeclaration": text, "uniqueContextId": world, "returnByValue": by_value,
+                    "objectGroup": "bench", "silent": true
                 })
             };
-            let walk = "function(limits, table, ...closed) { return countersign.walk(limits, table, closed); }";
-            let arguments = json!([{"value": limits}, {"value": table}]);
             let walked = wire
-                .call("Runtime.callFunctionOn", function(walk, arguments, true))
+                .call("Runtime.callFunctionOn", function("function() { return raw.walk(); }", true))
                 .await;
-            let looked = "function() { return countersign.lookedAt(); }";
             let list = wire
-                .call("Runtime.callFunctionOn", function(looked, json!([]), false))
+                .call("Runtime.callFunctionOn", function("function() { return raw.found; }", false))
                 .await;
             let members = json!({"objectId": list["result"]["objectId"], "ownProperties": true});
             let members = wire.call("Runtime.getProperties", members).await;
@@ -271,7 +273,7 @@ impl Raw {
                 })
                 .collect();
             let described = wire.pipeline(&describe).await;
-            let named: Vec<(&str, Value)> = described
+            let mut calls: Vec<(&str, Value)> = described
                 .iter()
                 .map(|node| {
                     let number = &node["node"]["backendNodeId"];
@@ -281,14 +283,20 @@ impl Raw {
                     )
                 })
                 .collect();
-            let named = wire.pipeline(&named).await;
-            let shoot = json!({"format": "png", "optimizeForSpeed": true, "captureBeyondViewport": false});
-            let shot = wire.call("Page.captureScreenshot", shoot).await;
+            let marks = calls.len();
+            if picture {
+                let shoot = json!({"format": "png", "optimizeForSpeed": true, "captureBeyondViewport": false});
+                calls.push(("Page.captureScreenshot", shoot));
+            }
+            let mut answers = wire.pipeline(&calls).await;
             wire.call("Runtime.releaseObjectGroup", json!({"objectGroup": "bench"}))
                 .await;
-            assert!(shot["data"].as_str().unwrap().len() > 1_000);
-            assert!(!walked["result"]["value"]["items"].as_array().unwrap().is_empty());
-            named.len()
+            assert!(!walked["result"]["value"].as_array().unwrap().is_empty());
+            if picture {
+                let shot = answers.pop().unwrap();
+                assert!(encoded_once(shot["data"].as_str().unwrap()) > 1_000);
+            }
+            marks
         })
     }
 
@@ -339,13 +347,18 @@ impl Ours {
         }
     }
 
-    fn observe(&mut self) {
-        let seen = self.client.call("observe", json!({"tab": self.tab}));
-        assert!(
+    /// Looks; returns the bytes of the answer's text.
+    fn observe(&mut self, picture: bool) -> usize {
+        let seen = self
+            .client
+            .call("observe", json!({"tab": self.tab, "image": picture}));
+        assert_eq!(
             seen.image().is_some(),
+            picture,
             "a look without a picture is another work"
         );
         self.snapshot = seen.server()["snapshot_id"].clone();
+        seen.0["content"][0]["text"].as_str().unwrap().len()
     }
 
     fn click(&mut self) {
@@ -375,6 +388,9 @@ fn mark(page: &Value) -> Option<u64> {
 
 // ---- the measurement ------------------------------------------------------------------------------------------------
 
+/// The pause before each call, which is not measured.
+const PAUSE: Duration = Duration::from_millis(60);
+
 /// Measures with criterion, and returns the median of all single times.
 fn measure(criterion: &mut Criterion, page: &str, name: &str, mut work: impl FnMut()) -> Duration {
     let mut all = Vec::new();
@@ -384,6 +400,8 @@ fn measure(criterion: &mut Criterion, page: &str, name: &str, mut work: impl FnM
         bencher.iter_custom(|times| {
             (0..times)
                 .map(|_| {
+                    // Between the calls: a session may read so often in a second and no more.
+                    std::thread::sleep(PAUSE);
                     let began = Instant::now();
                     work();
                     let took = began.elapsed();
@@ -413,20 +431,30 @@ fn main() {
         )
     });
     let browser = home.browser();
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for (page, html) in [
-        ("form of 20 fields", form()),
-        ("1,500 elements", long_list()),
+        ("form of 20 fields", pages::form()),
+        ("1,500 nodes", pages::articles()),
+        ("20,000 nodes", pages::orders()),
     ] {
         site.page("/", &html);
         let url = site.url(HOST, "/");
         let mut raw = Raw::open(&browser, &url);
         let mut ours = Ours::open(&home, &url);
+        let mut bytes = 0;
 
-        let looked = measure(&mut criterion, page, "raw look", || {
-            raw.look();
+        let read = measure(&mut criterion, page, "raw look, text", || {
+            raw.look(false);
         });
-        let observed = measure(&mut criterion, page, "observe", || ours.observe());
+        let told = measure(&mut criterion, page, "observe, text", || {
+            bytes = ours.observe(false);
+        });
+        let looked = measure(&mut criterion, page, "raw look", || {
+            raw.look(true);
+        });
+        let observed = measure(&mut criterion, page, "observe", || {
+            ours.observe(true);
+        });
         let mut presses = 0;
         let pressed = measure(&mut criterion, page, "raw press", || {
             raw.press();
@@ -435,7 +463,7 @@ fn main() {
         let both = measure(&mut criterion, page, "raw press and look", || {
             raw.press();
             presses += 1;
-            raw.look();
+            raw.look(true);
         });
         let mut clicks = 0;
         let clicked = measure(&mut criterion, page, "click", || {
@@ -453,14 +481,16 @@ fn main() {
         );
         assert!(ours.client.finish().success());
 
-        let marks = raw.look();
+        let marks = raw.look(false);
+        lines.push(format!("text of observe: {bytes} bytes ({page})"));
         for (what, ours, against, raw) in [
+            ("observe, text", told, "look, text", read),
             ("observe", observed, "look", looked),
             ("click", clicked, "press", pressed),
             ("click", clicked, "press and look", both),
         ] {
             let ratio = ours.as_secs_f64() / raw.as_secs_f64();
-            told.push(format!(
+            lines.push(format!(
                 "ratio {what}/raw {against}: {ratio:.2} ({:.1} ms against {:.1} ms; {page}, {marks} marks)",
                 ours.as_secs_f64() * 1_000.0,
                 raw.as_secs_f64() * 1_000.0,
@@ -469,7 +499,7 @@ fn main() {
     }
     criterion.final_summary();
     println!();
-    for line in told {
+    for line in lines {
         println!("{line}");
     }
 }

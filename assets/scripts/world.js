@@ -5,21 +5,19 @@
   'use strict';
   if (Object.prototype.hasOwnProperty.call(globalThis, 'countersign')) return;
 
+  // A method or getter as a function of its object.
+  const asFunction = Function.prototype.bind.bind(Function.prototype.call);
   const getters = new Map();
   const getter = (proto, name) => {
     const known = getters.get(proto)?.[name];
     if (known) return known;
     let owner = proto;
     while (!Object.prototype.hasOwnProperty.call(owner, name)) owner = Object.getPrototypeOf(owner);
-    const get = Object.getOwnPropertyDescriptor(owner, name).get;
-    const read = (object) => Reflect.apply(get, object, []);
+    const read = asFunction(Object.getOwnPropertyDescriptor(owner, name).get);
     if (!getters.has(proto)) getters.set(proto, { __proto__: null });
     return (getters.get(proto)[name] = read);
   };
-  const method = (proto, name) => {
-    const f = proto[name];
-    return (object, ...args) => Reflect.apply(f, object, args);
-  };
+  const method = (proto, name) => asFunction(proto[name]);
   const attr = method(Element.prototype, 'getAttribute');
   const hasAttr = method(Element.prototype, 'hasAttribute');
   const rectOf = method(Element.prototype, 'getBoundingClientRect');
@@ -60,6 +58,7 @@
   const childNodes = getter(Node.prototype, 'childNodes');
   const firstChild = getter(Node.prototype, 'firstChild');
   const nextNode = getter(Node.prototype, 'nextSibling');
+  const hasAttributes = method(Element.prototype, 'hasAttributes');
   const firstElement = getter(Element.prototype, 'firstElementChild');
   const parentNode = getter(Node.prototype, 'parentNode');
   const priorNode = getter(Node.prototype, 'previousSibling');
@@ -443,6 +442,11 @@
     if (namespace(el) === SVG && localName(el) === 'a') return attr(el, 'href') ?? attr(el, 'xlink:href') ?? '';
     return '';
   };
+  // The same for an address that needs no resolving, which is cheaper; null for any other.
+  const plainHref = (el) => {
+    const said = isHtml(el, HTMLAnchorElement) ? attr(el, 'href') : null;
+    return said !== null && /^\/(?:[\w-]+\/)*[\w-]*$/.test(said) && baseOf(el).startsWith(location.origin + '/') ? location.origin + said : null;
+  };
   const formOf = (el) => {
     for (const C of [HTMLInputElement, HTMLButtonElement, HTMLSelectElement, HTMLTextAreaElement]) {
       if (isHtml(el, C)) return getter(C.prototype, 'form')(el);
@@ -562,7 +566,7 @@
 
   const headingOf = (el, name) => (/^h[1-6]$/.test(name) ? Number(name[1]) : attr(el, 'role') === 'heading' ? Number(attr(el, 'aria-level') ?? 2) : 0);
   const cellIndex = getter(HTMLTableCellElement.prototype, 'cellIndex');
-  const cellOf = (el, ctx) => (ctx.cell ?? 0) + 1 + (['td', 'th'].includes(localName(el)) && namespace(el) === XHTML ? cellIndex(el) : [...childNodes(parentNode(el))].indexOf(el));
+  const cellOf = (el, around) => (around ?? 0) + 1 + (['td', 'th'].includes(localName(el)) && namespace(el) === XHTML ? cellIndex(el) : [...childNodes(parentNode(el))].indexOf(el));
   // All words of an element, seen or not: what a thing that was out of sight is known again by.
   const contentOf = (el) => cut(clean(textContent(el)), 400);
   const frameOffset = (iframe, off) => {
@@ -610,6 +614,32 @@
   const DRAWN = new Set(['img', 'video', 'canvas', 'svg', 'iframe', 'object', 'embed', 'input']);
   // The colours behind a text at a point, from the elements that are drawn there; null where a picture is among them.
   let grounds = new Map(); // for the length of one walk, like `drawing`
+  // Every colour that was seen behind anything in the view: words in none of them can be read wherever they stand.
+  const palette = { solid: [[255, 255, 255, 1], [18, 18, 18, 1]], sheer: [], known: new Set(), full: false, version: 0 };
+  const note = (colour) => {
+    if (colour[3] === 0 || palette.full) return;
+    const key = colour.join();
+    if (palette.known.has(key)) return;
+    palette.known.add(key);
+    palette.version++;
+    const solid = (c) => {
+      if (!palette.solid.some((other) => other.every((v, i) => Math.abs(v - c[i]) < 2))) palette.solid.push(c);
+    };
+    if (colour[3] > 0.99) {
+      for (const sheer of palette.sheer) solid(over(sheer, colour));
+      solid(colour);
+    } else {
+      palette.sheer.push(colour);
+      for (const below of [...palette.solid]) solid(over(colour, below));
+    }
+    palette.full = palette.solid.length > 200;
+  };
+  // Whether words of this style stand out from every colour there is.
+  const standsOut = (style) => {
+    if (palette.full) return false;
+    const fill = rgba(style.webkitTextFillColor);
+    return fill[3] > 0.99 && !palette.solid.some((back) => alike(fill, back));
+  };
   // What an element draws behind its text: its colour, or the colours of its gradient, or `unknown` for a picture.
   const groundOf = (el) => {
     let ground = grounds.get(el);
@@ -620,6 +650,7 @@
     else if (/url\(|image|element\(|cross-fade|paint\(/.test(s.backgroundImage.replaceAll('-gradient', ''))) ground = { unknown: true };
     else ground = { drawn: [...s.backgroundImage.matchAll(/(?:rgba?|color|oklch|oklab|lab|lch|hsl)\([^()]*\)/g)].map((m) => rgba(m[0])) };
     grounds.set(el, ground);
+    for (const colour of ground.drawn ?? [ground.colour ?? [0, 0, 0, 0]]) note(colour);
     return ground;
   };
   const backdrops = (parent, stack, here, inFrame) => {
@@ -697,6 +728,8 @@
   let hosts = [[], []]; // of the last look: those that were never asked about, and those that were
   const LISTS = 'ul,ol,menu,tbody,thead,table,[role=list],[role=listbox],[role=grid],[role=rowgroup],[role=table],[role=feed],[role=tree],[role=menu]';
   const ROWS = new Set(['li', 'tr']);
+  const BOXES = new Set(['tr', 'tbody', 'ul', 'ol']); // hold nothing but what is asked by itself
+  const DRAWN_AT_ALL = { opacityProperty: true };
   const ROW_ROLES = new Set(['listitem', 'row', 'option', 'article', 'treeitem', 'menuitem']);
   const isRow = (el, name) => ROWS.has(name) || ROW_ROLES.has(attr(el, 'role') ?? '');
   // Roots of what was taken to be out of sight and is not: they are walked like what is in sight.
@@ -712,9 +745,10 @@
     }
     drawing = new Map();
     grounds = new Map();
-    let out = walkOnce(limits);
-    for (let i = 0; i < 2 && out.strays.length > 0; i++) {
+    let colours = palette.version, out = walkOnce(limits);
+    for (let i = 0; i < 3 && (out.strays.length > 0 || palette.version !== colours); i++) {
       for (const root of out.strays) never.add(root);
+      colours = palette.version;
       out = walkOnce(limits);
     }
     drawing = new Map();
@@ -774,6 +808,8 @@
       const here = cross(b, ctx.clip);
       const x = here.x + here.w / 2 - ctx.off.x, y = here.y + here.h / 2 - ctx.off.y;
       const root = rootOf(parent);
+      // Where its own element is the first that is hit, nothing covers it; and in a colour of its own it can be read.
+      if (!ctx.solid && fromPoint(root, x, y) === parent && standsOut(style)) return null;
       const stack = isShadow(root) ? rootStack(root, x, y) : docStack(ctx.doc, x, y);
       let behind = parent;
       while (behind && !stack.includes(behind)) behind = parentOf(behind);
@@ -912,7 +948,7 @@
     const styles = new Map();
     const isLoose = (s) => s.position === 'fixed' || s.position === 'absolute' || (s.position === 'relative' && (s.top !== 'auto' || s.left !== 'auto')) || s.transform !== 'none' || s.translate !== 'none' || parseFloat(s.marginTop) < 0 || parseFloat(s.marginLeft) < 0;
     const farStyle = (el, name, parent) => {
-      const key = parent.n + ' ' + name + ' ' + (attr(el, 'class') ?? '') + ' ' + (attr(el, 'style') ?? '');
+      const key = parent.n + ' ' + name + (hasAttributes(el) ? ' ' + (attr(el, 'class') ?? '') + ' ' + (attr(el, 'style') ?? '') : '');
       const known = styles.get(key);
       if (known !== undefined && !known.hides) return known;
       const s = styleOf(el);
@@ -948,9 +984,10 @@
       if (r.width === 0 || r.height === 0) return null;
       const b = box(r, ctx.off), clip = ctx.clip;
       if (cross(b, clip)) return null;
-      const w = Math.max(b.w, scrollWidth(el)), h = Math.max(b.h, scrollHeight(el));
       // What is centred in too small a box overflows it on both sides.
       const spare = hasChildren(el) ? view.h / 2 : 0;
+      if (b.y >= clip.y + clip.h + spare && cross(b, ctx.wide)) return 'below';
+      const w = Math.max(b.w, scrollWidth(el)), h = Math.max(b.h, scrollHeight(el));
       const side = b.y >= clip.y + clip.h + spare ? 'below' : b.y + h + spare <= clip.y ? 'above' : b.x >= clip.x + clip.w + spare ? 'right' : b.x + w + spare <= clip.x ? 'left' : null;
       if (side === null) return null;
       return cross({ x: b.x, y: b.y, w, h }, ctx.wide) ? side : 'hidden';
@@ -961,7 +998,7 @@
       farBudget -= length + 16;
       far.push(item);
     };
-    const farText = (node, style, ctx, side) => {
+    const farText = (node, style, ctx, side, heading, cell) => {
       const raw = node.data;
       if (!/\S/.test(raw)) {
         const last = far.at(-1);
@@ -972,9 +1009,9 @@
       counts[side]++;
       const words = ctx.secret || style.secured ? MASK : cut(clean(raw), 4000);
       const run = (/^\s/.test(raw) ? ' ' : '') + words + (/\s$/.test(raw) ? ' ' : '');
-      tell({ k: 't', b: block, s: run, h: ctx.heading || undefined, c: ctx.cell ?? undefined, o: side }, run.length);
+      tell({ k: 't', b: block, s: run, h: heading || undefined, c: cell ?? undefined, o: side }, run.length);
     };
-    const farElement = (el, ctx, parent, side) => {
+    const farElement = (el, ctx, parent, side, around, row) => {
       if (++visited > limits.nodes) return void counts.omitted++;
       const name = localName(el);
       if (SKIP.has(name)) return;
@@ -984,17 +1021,16 @@
         nearby.add(el);
         return element(el, ctx, null);
       }
-      if (style.display !== 'contents' && !checkVisibility(el, { opacityProperty: true })) return void counts.hidden++;
+      if (style.display !== 'contents' && !BOXES.has(name) && !checkVisibility(el, DRAWN_AT_ALL)) return void counts.hidden++;
       const isBlock = BLOCKS.has(style.display) || name === 'br';
       if (isBlock && style.display !== 'table-cell') block++;
       let inside = ctx;
-      const heading = headingOf(el, name);
-      if (style.display === 'table-cell' || heading) inside = { ...ctx, heading: heading || ctx.heading, cell: style.display === 'table-cell' ? cellOf(el, ctx) : ctx.cell };
+      const heading = headingOf(el, name) || around, cell = style.display === 'table-cell' ? cellOf(el, row) : row;
       if (HOLDS_OTHERS.has(name)) {
         const doc = readableDocument(el);
         if (side === 'hidden') counts.hidden++;
         else counts[side]++;
-        if (doc !== null && rootElement(doc) !== null && side !== 'hidden') farElement(rootElement(doc), { ...inside, doc, frames: [...inside.frames, el], frameSerial: serial(el) }, { ...style, n: style.n + 'f', solid: null }, side);
+        if (doc !== null && rootElement(doc) !== null && side !== 'hidden') farElement(rootElement(doc), { ...inside, doc, frames: [...inside.frames, el], frameSerial: serial(el) }, { ...style, n: style.n + 'f', solid: null }, side, heading, cell);
         return;
       }
       const field = FIELDS.has(name);
@@ -1004,7 +1040,7 @@
         if (side === 'hidden' || style.hides) counts.hidden++;
         else {
           counts[side]++;
-          item = { k: 'e', b: block, q: serial(el), p: serial(parentOf(el)), g: name, y: isHtml(el, HTMLInputElement) ? inputType(el) : attr(el, 'type') ?? undefined, l: attr(el, 'role') ?? undefined, u: cut(href(el), 2000) || undefined, v: '', n: undefined, x: undefined, s: undefined, h: inside.heading || undefined, c: inside.cell ?? undefined, o: side };
+          item = { k: 'e', b: block, q: serial(el), p: serial(parentOf(el)), g: name, y: isHtml(el, HTMLInputElement) ? inputType(el) : attr(el, 'type') ?? undefined, l: attr(el, 'role') ?? undefined, u: cut(plainHref(el) ?? href(el), 2000) || undefined, v: '', n: undefined, x: undefined, s: undefined, h: heading || undefined, c: cell ?? undefined, o: side };
           if (field || hasAttr(el, 'contenteditable') || hasAttr(el, 'aria-expanded') || hasAttr(el, 'aria-checked')) item.s = fieldState(el, styleOf(el));
           tell(item, 40 + (item.u?.length ?? 0));
         }
@@ -1014,13 +1050,13 @@
         const root = shadowOf(el) ?? closedRoots.get(el);
         if (root) {
           watch(root);
-          for (let child = firstChild(root); child; child = nextNode(child)) farNode(child, style, inside, side);
+          for (let child = firstChild(root); child; child = nextNode(child)) farNode(child, style, inside, side, heading, cell);
         }
         if (name === 'slot') {
           const assigned = method(HTMLSlotElement.prototype, 'assignedNodes')(el, { flatten: true });
-          for (const child of assigned.length ? assigned : childNodes(el)) farNode(child, style, inside, side);
+          for (const child of assigned.length ? assigned : childNodes(el)) farNode(child, style, inside, side, heading, cell);
         } else if (!root) {
-          for (let child = firstChild(el); child; child = nextNode(child)) farNode(child, style, inside, side);
+          for (let child = firstChild(el); child; child = nextNode(child)) farNode(child, style, inside, side, heading, cell);
         }
       }
       if (item !== null) {
@@ -1037,14 +1073,15 @@
       }
       if (isBlock && style.display !== 'table-cell') block++;
     };
-    const farNode = (node, parent, ctx, side) => {
+    const farNode = (node, parent, ctx, side, heading, cell) => {
       const type = nodeType(node);
-      if (type === 3) farText(node, parent, ctx, side);
-      else if (type === 1) farElement(node, ctx, parent, side);
+      if (type === 3) farText(node, parent, ctx, side, heading, cell);
+      else if (type === 1) farElement(node, ctx, parent, side, heading, cell);
     };
     // What is drawn in the view must have been walked as in view: the view is asked, point by point.
     const strays = () => {
       const found = new Set(), known = new Set();
+      if (pruned.size === 0) return [];
       for (let y = PITCH / 2; y < view.h; y += PITCH) {
         for (let x = PITCH / 2; x < view.w; x += PITCH) {
           for (let node = hitAt(x, y); node && !known.has(node) && !nearby.has(node); node = parentOf(node)) {
@@ -1069,13 +1106,14 @@
         pruned.add(el);
         if (row && side !== 'hidden') row[side]++;
         visited--;
-        return farElement(el, ctx, styleAround(el, ctx), side);
+        return farElement(el, ctx, styleAround(el, ctx), side, ctx.heading, ctx.cell);
       }
       if (row) row.near++;
       if (canHost(name) && shadowOf(el) === null && !closedRoots.has(el)) {
         hosts[examined.has(el) && !name.includes('-') ? 1 : 0].push(el);
         examined.add(el);
       }
+      groundOf(el);
       const style = styleOf(el);
       if (style.display === 'none') {
         counts.hidden++;
@@ -1093,7 +1131,7 @@
       if (style.position === 'fixed') inside.clip = cross(ctx.clip, view) ?? ctx.clip;
       const isBlock = BLOCKS.has(style.display) || name === 'br';
       if (isBlock && !(style.display === 'table-cell')) block++;
-      if (style.display === 'table-cell') inside.cell = cellOf(el, ctx);
+      if (style.display === 'table-cell') inside.cell = cellOf(el, ctx.cell);
       const heading = headingOf(el, name);
       if (heading) inside.heading = heading;
       if (isHtml(el, HTMLIFrameElement) || name === 'embed' || name === 'object' || name === 'frame') {
