@@ -83,6 +83,8 @@ methods! {
         History = "Page.getNavigationHistory" {}
         /// A node's own number, and the frame an element holds.
         DescribeNode = "DOM.describeNode" { object_id: &'a str, depth: i32 }
+        /// The element that holds a frame, by the frame's name.
+        FrameOwner = "DOM.getFrameOwner" { frame_id: &'a str }
         /// The document with closed shadow roots.
         FlatDocument = "DOM.getFlattenedDocument" { depth: i32, pierce: bool }
         /// A node as an object of one isolated world.

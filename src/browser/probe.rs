@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use futures_util::future::join_all;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
+use super::frames::{Part, ReadFrame};
 use super::methods::Observe;
 use super::script::{self, Argument, Script};
 use super::targets::{Hub, Note, TabInfo, World};
@@ -22,7 +23,10 @@ use crate::domain::text::Untrusted;
 use crate::error::{Code, Fault, Refusal};
 
 /// The objects of one look are dropped together.
-const GROUP: &str = "countersign";
+pub(in crate::browser) const GROUP: &str = "countersign";
+
+/// How many frames deep the focus is followed.
+const FOCUS_DEPTH: usize = 16;
 
 /// Which node of which document of which connection: what a mark stands for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -213,7 +217,48 @@ pub enum Item {
         b: u64,
         /// Its visible rectangle.
         r: Rect,
+        /// Its world's number of the frame element.
+        #[serde(default)]
+        e: u64,
+        /// Where its document lies, if that can be said: then it may be read in a world of its own.
+        #[serde(default)]
+        p: Option<Place>,
+        /// Which of the worlds of this look it stands in; 0 is the top document's.
+        #[serde(skip)]
+        within: usize,
     },
+    /// Where the document of a frame of another site begins or ends.
+    #[serde(skip)]
+    Edge {
+        /// Its block.
+        b: u64,
+        /// The origin whose document begins; `None` where it ends.
+        origin: Option<Origin>,
+    },
+}
+
+/// Where a frame's document lies in the top document.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+pub struct Place {
+    /// Its viewport.
+    pub view: Rect,
+    /// What of it is in sight.
+    pub clip: Rect,
+    /// Boxes that something lies over, each with 1 where it is something that is drawn.
+    pub covers: Vec<[f64; 5]>,
+    /// How much is left of it by the opacity of what is around it.
+    pub opacity: f64,
+}
+
+/// What is left of a walk's budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
+pub struct Left {
+    /// Characters of text.
+    pub text: usize,
+    /// Hit-tests.
+    pub hits: usize,
+    /// Nodes.
+    pub nodes: usize,
 }
 
 /// What the walk returns.
@@ -233,6 +278,9 @@ pub struct Walked {
     pub masks: Vec<Rect>,
     /// `loading`, `interactive` or `complete`.
     pub ready: String,
+    /// What it left of its budget.
+    #[serde(default)]
+    pub left: Left,
 }
 
 /// An element of a look with what only the browser knows of it.
@@ -255,17 +303,20 @@ pub struct Look {
     pub walked: Walked,
     /// Its elements, in the order of their numbers.
     pub elements: Vec<Seen>,
+    /// The frames of other sites that were read, outer ones first.
+    pub(in crate::browser) frames: Vec<ReadFrame>,
 }
 
 /// Where things are at one instant; equal before and after a capture, or the capture is taken again.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Geometry {
-    masks: Vec<Rect>,
-    whole: bool,
-    steady: bool,
-    marks: Vec<[i64; 4]>,
-    scroll: [f64; 2],
-    view: [f64; 3],
+    pub(in crate::browser) masks: Vec<Rect>,
+    pub(in crate::browser) whole: bool,
+    pub(in crate::browser) steady: bool,
+    /// What each document said, the top one first; `None` for a frame that could not be asked and is covered.
+    pub(in crate::browser) parts: Vec<Option<Part>>,
+    /// How often a frame came or went in this tab.
+    pub(in crate::browser) changes: u64,
 }
 
 impl Geometry {
@@ -626,9 +677,12 @@ impl TabFacts {
     }
 }
 
-/// An object of the page's isolated world, for one call.
+/// An object of an isolated world, for one call.
 #[derive(Debug, Clone)]
-pub struct Handle(pub(in crate::browser) String);
+pub struct Handle {
+    pub(in crate::browser) object: String,
+    pub(in crate::browser) world: World,
+}
 
 /// One tab of the session, for reading.
 #[derive(Debug, Clone)]
@@ -706,21 +760,25 @@ impl Page {
         }))
     }
 
-    /// The whole look: the walk beside the browser's own numbers, roles and names.
-    ///
-    /// # Errors
-    /// Where the tab is gone, silent or shows nothing that can be read.
-    pub async fn look(&self, budget: Budget, table: &Value) -> Result<Look, Refusal> {
-        let world = self.world()?;
-        let closed = self.closed_roots(&world).await?;
-        let limits = json!({"marks": budget.marks, "text": budget.text, "nodes": budget.nodes, "hits": budget.hits, "hidden": budget.hidden});
+    /// One walk of one document: beside it the browser's own numbers, roles and names.
+    pub(in crate::browser) async fn walk(
+        &self,
+        world: &World,
+        budget: Budget,
+        table: &Value,
+        place: Option<&Place>,
+    ) -> Result<(Walked, Vec<Seen>), Refusal> {
+        let closed = self.closed_roots(world).await?;
+        let limits = json!({"marks": budget.marks, "text": budget.text, "nodes": budget.nodes, "hits": budget.hits, "hidden": budget.hidden, "place": place});
         let mut arguments = vec![Argument::Value(limits), Argument::Value(table.clone())];
         arguments.extend(closed.iter().map(|root| Argument::ObjectId(root)));
-        let walked: Walked = self.value(&world, script::WALK, None, arguments).await?;
-        let handles = self.list(&world, script::LOOKED).await?;
+        let walked: Walked = self.value(world, script::WALK, None, arguments).await?;
+        let handles = self.list(world, script::LOOKED).await?;
         let serials = walked.items.iter().filter_map(|item| match item {
             Item::Mark { n, f, .. } => Some((*n, f.serial)),
-            Item::Text { .. } | Item::Hidden { .. } | Item::Blocked { .. } => None,
+            Item::Text { .. } | Item::Hidden { .. } | Item::Blocked { .. } | Item::Edge { .. } => {
+                None
+            }
         });
         let mut by_place = vec![0_u64; handles.len()];
         for (place, serial) in serials {
@@ -732,29 +790,13 @@ impl Page {
             handles
                 .iter()
                 .zip(by_place)
-                .map(|(handle, serial)| self.seen(&world, handle, serial)),
+                .map(|(handle, serial)| self.seen(handle, serial)),
         )
         .await
         .into_iter()
         .collect::<Result<Vec<Seen>, Refusal>>()?;
-        self.release().await;
-        if self.world()?.unique != world.unique {
-            return Err(Code::Stale.into());
-        }
-        Ok(Look {
-            origin: self.info()?.origin,
-            walked,
-            elements,
-        })
-    }
-
-    /// Where marks and masks are now.
-    ///
-    /// # Errors
-    /// As [`Page::look`].
-    pub async fn geometry(&self) -> Result<Geometry, Refusal> {
-        let world = self.world()?;
-        self.value(&world, script::GEOMETRY, None, Vec::new()).await
+        self.release(world).await;
+        Ok((walked, elements))
     }
 
     /// The visible part of the page as PNG bytes, at device scale.
@@ -788,12 +830,16 @@ impl Page {
     /// # Errors
     /// [`Code::Stale`] where the document or the node is not there any more.
     pub async fn handle(&self, key: &ElementKey) -> Result<Handle, Refusal> {
-        let world = self.world()?;
-        if key.generation != self.hub.generation || key.tab != self.tab || key.world != world.unique
-        {
+        if self.info()?.crashed {
+            return Err(Code::TabCrashed.into());
+        }
+        if key.generation != self.hub.generation || key.tab != self.tab {
             return Err(Code::Stale.into());
         }
-        let object = self
+        // The document is the one of then, in whatever frame: a world's name never comes back.
+        let chain = self.hub.chain_of(self.tab, &key.world).ok_or(Code::Stale)?;
+        let (_, world) = chain.into_iter().next().ok_or(Code::Stale)?;
+        let handle = self
             .object(
                 &world,
                 script::BY_SERIAL,
@@ -802,10 +848,10 @@ impl Page {
             )
             .await?
             .ok_or(Code::Stale)?;
-        if self.backend(&object).await? != key.backend {
+        if self.describe(&handle).await?.backend() != key.backend {
             return Err(Code::Stale.into());
         }
-        Ok(Handle(object))
+        Ok(handle)
     }
 
     /// Reads the facts of a remembered element. `key` names the key that is about to be pressed on it, if any.
@@ -829,93 +875,112 @@ impl Page {
         table: &Value,
         pressing: Option<&str>,
     ) -> Result<Facts, Refusal> {
-        let world = self.world()?;
+        let top = self.world()?.origin;
         let arguments = vec![
             Argument::Value(table.clone()),
             Argument::Value(json!(pressing)),
         ];
         let (raw, accessible) = tokio::join!(
-            self.value::<RawFacts>(&world, script::FACTS, Some(handle), arguments),
-            self.accessible(key.backend)
+            self.value::<RawFacts>(&handle.world, script::FACTS, Some(handle), arguments),
+            self.accessible(&handle.world, key.backend)
         );
         let (raw, (role, name)) = (raw?, accessible?);
         if raw.gone {
             return Err(Code::Stale.into());
         }
-        let origins = raw
+        // The frames around this world's document as the browser states them, whatever the page says.
+        let chain = self.hub.chain_of(self.tab, &key.world).ok_or(Code::Stale)?;
+        let mut origins: Vec<Origin> = raw
             .origins
             .iter()
             .map(|origin| Origin::from_browser(origin))
             .collect();
+        if origins.last() != Some(&handle.world.origin) {
+            return Err(Code::OpaqueOrigin.into());
+        }
+        origins.extend(chain.into_iter().skip(1).map(|(_, world)| world.origin));
         Ok(Facts::Element(Box::new(ElementFacts {
             key,
             raw,
             role,
             name,
             origins,
-            top: world.origin,
+            top,
         })))
     }
 
-    /// The number of what has the focus, if the focus is on an element of this document.
+    /// The number of what has the focus, in whatever readable frame it is.
     ///
     /// # Errors
     /// As [`Page::look`].
     pub async fn focused(&self) -> Result<Option<ElementKey>, Refusal> {
-        let world = self.world()?;
-        let Some(object) = self
-            .object(&world, script::FOCUSED, None, Vec::new())
-            .await?
-        else {
-            return Ok(None);
-        };
-        let handle = Handle(object);
-        let serial: u64 = self
-            .value(&world, script::SERIAL, Some(&handle), Vec::new())
-            .await?;
-        let backend = self.backend(&handle.0).await?;
-        Ok(Some(self.element_key(&world, serial, backend)))
+        let mut world = self.world()?;
+        for _ in 0..FOCUS_DEPTH {
+            let found = self.object(&world, script::FOCUSED, None, Vec::new());
+            let Some(handle) = found.await? else {
+                return Ok(None);
+            };
+            let described = self.describe(&handle).await?;
+            let inner = described.frame_id.as_deref();
+            if let Some(inner) = inner.and_then(|frame| self.readable_frame(frame))
+                && inner.unique != world.unique
+            {
+                world = inner;
+                continue;
+            }
+            let serial: u64 = self
+                .value(&world, script::SERIAL, Some(&handle), Vec::new())
+                .await?;
+            return Ok(Some(self.element_key(&world, serial, described.backend())));
+        }
+        Ok(None)
     }
 
-    /// Waits for the next change of the document, at most `within`.
+    /// Waits for the next change of the page, in any of its readable documents, at most `within`.
     ///
     /// # Errors
     /// As [`Page::look`].
     pub async fn change(&self, within: Duration) -> Result<bool, Refusal> {
-        let world = self.world()?;
+        let top = self.world()?;
         let ms = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
-        let call = self.function(
-            &world,
-            script::CHANGED,
-            None,
-            vec![Argument::Value(json!(ms))],
-            true,
-            true,
-        );
-        self.wire::<Returned<bool>>(&call, within + CALL)
-            .await
-            .map(|returned| returned.result.value)
+        let changed = |world: World| async move {
+            let arguments = vec![Argument::Value(json!(ms))];
+            let call = self.function(&world, script::CHANGED, None, arguments, true, true);
+            self.wire_on::<Returned<bool>>(&world.session, &call, within + CALL)
+                .await
+                .map(|returned| returned.result.value)
+        };
+        let own = changed(top.clone());
+        let worlds = self.frames_beside(&top);
+        if worlds.is_empty() {
+            return own.await;
+        }
+        let frames = worlds.into_iter().map(|world| Box::pin(changed(world)));
+        let frames = futures_util::future::select_ok(frames);
+        tokio::select! {
+            own = own => own,
+            // A frame in which nothing came, or that ended, says nothing of the rest.
+            Ok((true, _)) = frames => Ok(true),
+        }
     }
 
-    /// Waits until the document has not changed for `quiet`, at most `most`.
+    /// Waits until the page has not changed for `quiet`, at most `most`. A frame that does not answer is not waited for.
     ///
     /// # Errors
     /// As [`Page::look`].
     pub async fn rest(&self, quiet: Duration, most: Duration) -> Result<u64, Refusal> {
-        let world = self.world()?;
-        let ms =
-            |d: Duration| Argument::Value(json!(u64::try_from(d.as_millis()).unwrap_or(u64::MAX)));
-        let call = self.function(
-            &world,
-            script::REST,
-            None,
-            vec![ms(quiet), ms(most)],
-            true,
-            true,
-        );
-        self.wire::<Returned<u64>>(&call, most + CALL)
-            .await
-            .map(|returned| returned.result.value)
+        let top = self.world()?;
+        let ms = |d: Duration| json!(u64::try_from(d.as_millis()).unwrap_or(u64::MAX));
+        let rested = |world: World| async move {
+            let arguments = vec![Argument::Value(ms(quiet)), Argument::Value(ms(most))];
+            let call = self.function(&world, script::REST, None, arguments, true, true);
+            self.wire_on::<Returned<u64>>(&world.session, &call, most + CALL)
+                .await
+                .map(|returned| returned.result.value)
+        };
+        let frames = self.frames_beside(&top).into_iter().map(rested);
+        let frames = tokio::time::timeout(most + quiet, join_all(frames));
+        tokio::join!(rested(top.clone()), frames).0
     }
 
     /// The address one step back or forward in the tab's own history, and the step itself.
@@ -972,36 +1037,32 @@ impl Page {
         }
     }
 
-    async fn seen(&self, world: &World, handle: &Handle, serial: u64) -> Result<Seen, Refusal> {
-        let backend = self.backend(&handle.0).await?;
-        let (role, name) = self.accessible(backend).await?;
+    async fn seen(&self, handle: &Handle, serial: u64) -> Result<Seen, Refusal> {
+        let backend = self.describe(handle).await?.backend();
+        let (role, name) = self.accessible(&handle.world, backend).await?;
         Ok(Seen {
-            key: self.element_key(world, serial, backend),
+            key: self.element_key(&handle.world, serial, backend),
             role,
             name,
         })
     }
 
-    async fn backend(&self, object: &str) -> Result<i64, Refusal> {
-        Ok(self.describe(object).await?.backend_node_id)
-    }
-
-    pub(in crate::browser) async fn describe(&self, object: &str) -> Result<Described, Refusal> {
-        let described: Describe = self
-            .wire(
-                &Observe::DescribeNode {
-                    object_id: object,
-                    depth: 0,
-                },
-                CALL,
-            )
-            .await?;
+    pub(in crate::browser) async fn describe(&self, handle: &Handle) -> Result<Described, Refusal> {
+        let describe = Observe::DescribeNode {
+            object_id: &handle.object,
+            depth: 0,
+        };
+        let described: Describe = self.wire_on(&handle.world.session, &describe, CALL).await?;
         Ok(described.node)
     }
 
     /// Role and name by the browser's own reckoning. (`Accessibility.queryAXTree` would be cheaper in a very long paragraph, but
     /// has no answer until the document has loaded.)
-    async fn accessible(&self, backend: i64) -> Result<(String, Untrusted), Refusal> {
+    async fn accessible(
+        &self,
+        world: &World,
+        backend: i64,
+    ) -> Result<(String, Untrusted), Refusal> {
         #[derive(Deserialize)]
         struct Tree {
             nodes: Vec<AxNode>,
@@ -1021,7 +1082,7 @@ impl Page {
             backend_node_id: backend,
             fetch_relatives: false,
         };
-        let tree: Tree = self.wire(&ask, CALL).await?;
+        let tree: Tree = self.wire_on(&world.session, &ask, CALL).await?;
         let node = tree.nodes.into_iter().next().unwrap_or_default();
         let text = |value: &AxValue| value.value.as_str().unwrap_or_default().to_owned();
         Ok((text(&node.role), Untrusted::new(text(&node.name))))
@@ -1046,7 +1107,8 @@ impl Page {
             object: Object,
         }
         let flat: Flat = self
-            .wire(
+            .wire_on(
+                &world.session,
                 &Observe::FlatDocument {
                     depth: -1,
                     pierce: true,
@@ -1066,7 +1128,7 @@ impl Page {
                 object_group: GROUP,
             };
             // A root inside a frame of another document cannot be brought into this world and is left out.
-            self.wire::<Resolved>(&resolve, CALL)
+            self.wire_on::<Resolved>(&world.session, &resolve, CALL)
                 .await
                 .ok()
                 .and_then(|resolved| resolved.object.object_id)
@@ -1097,7 +1159,7 @@ impl Page {
         script: Script,
         this: Option<&Handle>,
         arguments: Vec<Argument<'_>>,
-    ) -> Result<Option<String>, Refusal> {
+    ) -> Result<Option<Handle>, Refusal> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct ReturnedObject {
@@ -1112,7 +1174,10 @@ impl Page {
         if returned.exception_details.is_some() {
             return Err(Fault::internal("a script of ours failed in the page").into());
         }
-        Ok(returned.result.object_id)
+        Ok(returned.result.object_id.map(|object| Handle {
+            object,
+            world: world.clone(),
+        }))
     }
 
     async fn list(&self, world: &World, script: Script) -> Result<Vec<Handle>, Refusal> {
@@ -1131,9 +1196,10 @@ impl Page {
             .await?
             .ok_or_else(|| Fault::internal("no list"))?;
         let members: Members = self
-            .wire(
+            .wire_on(
+                &world.session,
                 &Observe::Properties {
-                    object_id: &list,
+                    object_id: &list.object,
                     own_properties: true,
                 },
                 CALL,
@@ -1143,7 +1209,11 @@ impl Page {
             .result
             .into_iter()
             .filter_map(|member| {
-                Some((member.name.parse().ok()?, Handle(member.value?.object_id?)))
+                let handle = Handle {
+                    object: member.value?.object_id?,
+                    world: world.clone(),
+                };
+                Some((member.name.parse().ok()?, handle))
             })
             .collect();
         placed.sort_by_key(|(place, _)| *place);
@@ -1161,7 +1231,7 @@ impl Page {
     ) -> Observe<'a> {
         Observe::CallFunction {
             function_declaration: script.text(),
-            object_id: this.map(|handle| handle.0.as_str()),
+            object_id: this.map(|handle| handle.object.as_str()),
             unique_context_id: if this.is_some() {
                 None
             } else {
@@ -1175,15 +1245,11 @@ impl Page {
         }
     }
 
-    pub(in crate::browser) async fn release(&self) {
-        let _ = self
-            .wire::<Value>(
-                &Observe::ReleaseGroup {
-                    object_group: GROUP,
-                },
-                CALL,
-            )
-            .await;
+    async fn release(&self, world: &World) {
+        let release = Observe::ReleaseGroup {
+            object_group: GROUP,
+        };
+        let _ = self.wire_on::<Value>(&world.session, &release, CALL).await;
     }
 
     async fn wire<T: DeserializeOwned>(
@@ -1229,6 +1295,7 @@ impl Page {
                         | "Runtime.getProperties"
                         | "Accessibility.getPartialAXTree"
                         | "DOM.resolveNode"
+                        | "DOM.getFrameOwner"
                 ) {
                     tracing::debug!("{error}");
                     return Code::Stale.into();
@@ -1278,9 +1345,9 @@ impl Described {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Object {
+pub(in crate::browser) struct Object {
     #[serde(default)]
-    object_id: Option<String>,
+    pub(in crate::browser) object_id: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -70,7 +70,7 @@ pub async fn look(
         if attempt > 0 {
             look = page.look(budget, table).await?;
         }
-        let before = page.geometry().await?;
+        let before = page.geometry(&look).await?;
         if !before.is_whole() {
             return Ok(Capture {
                 look,
@@ -92,7 +92,7 @@ pub async fn look(
             }
             Err(refusal) => return Err(refusal),
         };
-        let after = page.geometry().await?;
+        let after = page.geometry(&look).await?;
         if before != after {
             continue;
         }
@@ -154,7 +154,7 @@ impl Capture {
                 Item::Mark { v, s, .. } => {
                     vec![v.as_str(), s.value.as_deref().unwrap_or_default()]
                 }
-                Item::Hidden { .. } | Item::Blocked { .. } => Vec::new(),
+                Item::Hidden { .. } | Item::Blocked { .. } | Item::Edge { .. } => Vec::new(),
             })
             .collect();
         bare(&scrub(&all.join(" "))).contains(&bare(text.raw()))

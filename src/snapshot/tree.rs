@@ -1,7 +1,8 @@
 //! Writes a look as compact lines: marks and text in reading order, page text only inside quotes (security B1).
 //!
 //! The grammar of a line: `# "heading"`, `"text"`, `[7] role "words" state…`, `[7] role named "name" state…` where no words can
-//! be seen, `(hidden "text")`, `[frame not read]`; several of them on one
+//! be seen, `(hidden "text")`, `[frame not read]`, `[frame of ORIGIN]` to `[frame ends]` around what a listed frame of another
+//! site says; several of them on one
 //! line where they stand in one block or one table row. A page cannot write a line, a mark or a quote: everything of
 //! its own is between quotes, with quotes, backslashes and invisible characters escaped.
 
@@ -42,7 +43,7 @@ pub fn compose(look: &Look, numbers: &mut Numbers) -> Composed {
     for item in &look.walked.items {
         let (own, cell) = match item {
             Item::Text { b, c, .. } | Item::Mark { b, c, .. } => (*b, *c),
-            Item::Hidden { b, .. } | Item::Blocked { b, .. } => (*b, None),
+            Item::Hidden { b, .. } | Item::Blocked { b, .. } | Item::Edge { b, .. } => (*b, None),
         };
         if own != block {
             line.end(&mut out.lines);
@@ -53,6 +54,10 @@ pub fn compose(look: &Look, numbers: &mut Numbers) -> Composed {
             Item::Text { s, h, .. } => line.text(s, *h),
             Item::Hidden { s, .. } => line.piece(format!("(hidden {})", quote(s, RUN))),
             Item::Blocked { .. } => line.piece("[frame not read]".to_owned()),
+            Item::Edge { origin, .. } => line.piece(match origin {
+                Some(origin) => format!("[frame of {origin}]"),
+                None => "[frame ends]".to_owned(),
+            }),
             Item::Mark {
                 n, r, f, v, s, h, ..
             } => {
