@@ -585,6 +585,86 @@
     return doc !== null && origin === globalThis.origin && origin !== 'null' ? doc : null;
   };
 
+  // ---- frames whose documents this world cannot read: they are read in a world of their own ---------------------------
+  // Whether a box is drawn where its rectangle says, whole and unturned, through every box around it. Moving it is no turning.
+  const STRAIGHT = /^(none|matrix\(1, 0, 0, 1, [^)]*\))$/;
+  const isStraight = (el) => {
+    for (let node = el; node; node = slotAround(node) ?? parentOf(node)) {
+      const s = styleOf(node);
+      if (!STRAIGHT.test(s.transform) || s.rotate !== 'none' || s.scale !== 'none' || s.perspective !== 'none' || s.offsetPath !== 'none' || (s.zoom ?? '1') !== '1') return false;
+      if (s.clipPath !== 'none' || s.clip !== 'auto' || (s.maskImage ?? 'none') !== 'none') return false;
+    }
+    return true;
+  };
+  // The box of a frame element, and the viewport of its document; that is null where it cannot be said with certainty, or
+  // where no press gets in. `base` is where the viewport of this world's own document lies.
+  const placeOf = (el, base) => {
+    const chain = frameChain(el);
+    let off = base;
+    for (const frame of chain) off = frameOffset(frame, off);
+    const r = box(rectOf(el), off), s = styleOf(el), at = frameOffset(el, off);
+    const open = [...chain, el].every((frame) => isStraight(frame) && styleOf(frame).pointerEvents !== 'none' && closest(frame, '[inert]') === null);
+    const w = clientWidth(el) - parseFloat(s.paddingLeft) - parseFloat(s.paddingRight);
+    const h = clientHeight(el) - parseFloat(s.paddingTop) - parseFloat(s.paddingBottom);
+    return { rect: [r.x, r.y, r.w, r.h], view: open && w > 0 && h > 0 ? [at.x, at.y, w, h] : null };
+  };
+  // What lies over frames, as boxes and whether anything is drawn there: every element that crosses one is tried, and a
+  // grid of points for what is no element. Null where there is too much of it.
+  const COVERS = 64, CROSSED = 40000, TRIED = 1000, GRID = 6;
+  const layOver = (frames) => {
+    const levels = new Map();
+    for (const frame of frames) {
+      frame.covers = [];
+      let off = frame.base;
+      for (const el of [...frame.frames, frame.el]) {
+        const doc = ownerDocument(el);
+        if (!levels.has(doc)) levels.set(doc, []);
+        levels.get(doc).push({ frame, el, off });
+        off = frameOffset(el, off);
+      }
+    }
+    let left = CROSSED, tries = TRIED;
+    const tried = ({ frame, el, off }, area, x, y) => {
+      const doc = ownerDocument(el), at = [x - off.x, y - off.y];
+      const top = deepest(doc, ...at);
+      if (--tries < 0 || top === null || top === el || frame.covers === null) return;
+      let host = el;
+      while (isShadow(rootOf(host))) host = hostOf(rootOf(host));
+      const stack = docStack(doc, ...at);
+      const draws = drawsOver(top) || stack.slice(0, Math.max(stack.indexOf(host), 0)).some(drawsOver);
+      frame.covers.push([area.x, area.y, area.w, area.h, draws ? 1 : 0]);
+      if (frame.covers.length > COVERS) frame.covers = null;
+    };
+    for (const [doc, list] of levels) {
+      const scan = (root) => {
+        const walker = newWalker(doc, root, NodeFilter.SHOW_ELEMENT);
+        for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+          if (--left < 0) return;
+          const r = rectOf(node);
+          if (r.width > 0 && r.height > 0) {
+            for (const level of list) {
+              const area = level.el === node || within(node, level.el) ? null : cross(box(r, level.off), level.frame.clip);
+              if (area) tried(level, area, area.x + area.w / 2, area.y + area.h / 2);
+            }
+          }
+          const inner = shadowOf(node) ?? closedRoots.get(node);
+          if (inner) scan(inner);
+        }
+      };
+      scan(doc);
+      for (const level of list) {
+        const clip = level.frame.clip, w = clip.w / GRID, h = clip.h / GRID;
+        for (let i = 0; i < GRID * GRID && level.frame.covers !== null; i++) {
+          const area = { x: clip.x + (i % GRID) * w, y: clip.y + Math.floor(i / GRID) * h, w, h };
+          const x = area.x + w / 2, y = area.y + h / 2;
+          if (!level.frame.covers.some((c) => isIn(c, x, y))) tried(level, area, x, y);
+        }
+      }
+    }
+    if (left < 0 || tries < 0) for (const frame of frames) frame.covers = null;
+  };
+  const isIn = ([l, t, w, h], x, y) => x >= l && x <= l + w && y >= t && y <= t + h;
+
   // ---- colours: what is written in the colour of what lies behind it cannot be read -----------------------------------
   const colours = new Map();
   let canvas = null;
@@ -754,7 +834,7 @@
     drawing = new Map();
     grounds = new Map();
     const { far, strays, ...near } = out;
-    if (limits.picture) near.geometry = geometry();
+    if (limits.picture) near.geometry = geometry([], [0, 0]);
     // As texts: the protocol takes long over many small values.
     return { near: JSON.stringify(near), far: JSON.stringify(far) };
   };
@@ -762,7 +842,14 @@
     looked = [];
     masked = [];
     hosts = [[], []];
-    const view = { x: 0, y: 0, w: globalThis.innerWidth, h: globalThis.innerHeight };
+    // A frame's document is walked with its place in the top document: where its viewport lies, what of it is in sight, and
+    // what lies over it. All rectangles are the top document's.
+    const place = limits.place ?? null;
+    const base = place === null ? { x: 0, y: 0 } : { x: place.view[0], y: place.view[1] };
+    const whole = { x: base.x, y: base.y, w: globalThis.innerWidth, h: globalThis.innerHeight };
+    const view = place === null ? whole : cross(whole, { x: place.clip[0], y: place.clip[1], w: place.clip[2], h: place.clip[3] }) ?? { ...whole, w: 0, h: 0 };
+    const covered = (x, y, drawn) => place !== null && place.covers.some((c) => (c[4] === 1 || !drawn) && isIn(c, x, y));
+    const framed = [];
     const items = [];
     const counts = { hidden: 0, above: 0, below: 0, left: 0, right: 0, covered: 0, omitted: 0, frames: 0 };
     let block = 0, visited = 0, textBudget = limits.text, hits = limits.hits;
@@ -789,11 +876,12 @@
     };
     const hit = (ctx, x, y) => {
       hits--;
-      return ctx.solid ? hitAt(x, y) : deepest(ctx.doc, x - ctx.off.x, y - ctx.off.y);
+      if (covered(x, y, false)) return null;
+      return ctx.solid ? hitAt(x - base.x, y - base.y) : deepest(ctx.doc, x - ctx.off.x, y - ctx.off.y);
     };
     // Whether something that can be seen is drawn over one of the frames around a point.
     const frameCovered = (ctx, x, y) => {
-      let off = { x: 0, y: 0 }, doc = document;
+      let off = base, doc = document;
       for (const frame of ctx.frames) {
         const stack = docStack(doc, x - off.x, y - off.y);
         if (stack.slice(0, Math.max(stack.indexOf(frame), 0)).some(drawsOver)) return true;
@@ -807,6 +895,7 @@
       hits--;
       const here = cross(b, ctx.clip);
       const x = here.x + here.w / 2 - ctx.off.x, y = here.y + here.h / 2 - ctx.off.y;
+      if (covered(x + ctx.off.x, y + ctx.off.y, true)) return 'covered';
       const root = rootOf(parent);
       // Where its own element is the first that is hit, nothing covers it; and in a colour of its own it can be read.
       if (!ctx.solid && fromPoint(root, x, y) === parent && standsOut(style)) return null;
@@ -822,7 +911,7 @@
         if (front !== null && !within(front, parent) && closest(front, 'dialog:modal,:popover-open,:fullscreen') !== null) return 'covered';
       }
       if (ctx.solid && frameCovered(ctx, x + ctx.off.x, y + ctx.off.y)) return 'covered';
-      return unreadable(style, backdrops(parent, stack, { x, y }, ctx.frames.length > 0)) ? 'hidden' : null;
+      return unreadable(style, backdrops(parent, stack, { x, y }, ctx.frames.length > 0 || place !== null)) ? 'hidden' : null;
     };
     const text = (node, parent, style, ctx) => {
       const raw = node.data;
@@ -994,6 +1083,7 @@
     };
     const hasChildren = (el) => firstElement(el) !== null || shadowOf(el) !== null || closedRoots.has(el);
     const tell = (item, length) => {
+      if (limits.far === 0) return;
       if (farBudget <= 0) return void counts.omitted++;
       farBudget -= length + 16;
       far.push(item);
@@ -1142,8 +1232,11 @@
         if (doc === null || rootElement(doc) === null) {
           if (here === null) return void away(box(r, ctx.off));
           counts.frames++;
-          items.push({ k: 'f', b: ++block, r: [here.x, here.y, here.w, here.h] });
-          mask(el, ctx.frames);
+          const item = { k: 'f', b: ++block, r: [here.x, here.y, here.w, here.h], e: serial(el) };
+          items.push(item);
+          const inner = placeOf(el, base).view;
+          const clip = inner === null ? null : cross({ x: inner[0], y: inner[1], w: inner[2], h: inner[3] }, ctx.clip);
+          if (clip !== null) framed.push({ item, el, base, frames: ctx.frames, view: inner, clip, opacity });
           return;
         }
         watch(doc);
@@ -1198,9 +1291,13 @@
     };
 
     const scroller = scrollerOf(document) ?? rootElement(document);
-    const wide = { x: -globalThis.scrollX, y: -globalThis.scrollY, w: scroller ? scrollWidth(scroller) : view.w, h: scroller ? scrollHeight(scroller) : view.h };
-    const start = { doc: document, off: { x: 0, y: 0 }, clip: view, wide, seen: true, opacity: 1, rows: null, said: null, solid: false, secret: false, depth: 0, frames: [], frameSerial: 0, heading: 0, cell: null };
+    const wide = { x: base.x - globalThis.scrollX, y: base.y - globalThis.scrollY, w: scroller ? scrollWidth(scroller) : view.w, h: scroller ? scrollHeight(scroller) : view.h };
+    const start = { doc: document, off: base, clip: view, wide, seen: true, opacity: place?.opacity ?? 1, rows: null, said: null, solid: false, secret: false, depth: 0, frames: [], frameSerial: 0, heading: 0, cell: null };
     if (rootElement(document)) element(rootElement(document), start, null);
+    if (framed.length > 0) layOver(framed);
+    for (const { item, view, clip, opacity, covers } of framed) {
+      if (covers !== null) item.p = { view, clip: [clip.x, clip.y, clip.w, clip.h], covers: [...covers, ...(place?.covers ?? [])], opacity };
+    }
     const title = cut(maskText(clean(titleOf(document))), 300);
     return {
       far,
@@ -1212,8 +1309,9 @@
       view: { w: view.w, h: view.h, dpr: globalThis.devicePixelRatio, scrollX: globalThis.scrollX, scrollY: globalThis.scrollY, pageW: wide.w, pageH: wide.h },
       items,
       counts,
-      masks: rectsOf(masked),
+      masks: rectsOf(masked, base),
       ready: readiness(document),
+      left: { text: Math.max(textBudget, 0), hits: Math.max(hits, 0), nodes: Math.max(limits.nodes - visited, 0) },
     };
   };
 
@@ -1221,7 +1319,7 @@
   // bounds are: sensitive fields, words that are numbers of cards or accounts, frames that are not read.
   const MASKABLE = 400000; // nodes; past them there is no picture
   const FIELDS = new Set(['input', 'textarea', 'select']);
-  const coverable = () => {
+  const coverable = (read) => {
     const found = [];
     let left = MASKABLE;
     const scan = (root, frames) => {
@@ -1243,7 +1341,7 @@
         } else if (HOLDS_OTHERS.has(name)) {
           const inner = readableDocument(node);
           if (inner === null || rootElement(inner) === null) {
-            if (seen(node)) found.push({ what: node, isRange: false, frames });
+            if (seen(node) && !read.includes(serials.get(node))) found.push({ what: node, isRange: false, frames });
           } else {
             const before = found.length;
             scan(inner, [...frames, node]);
@@ -1286,8 +1384,8 @@
     }
     return true;
   };
-  const rectsOf = (found) => found.map(({ what, isRange, frames }) => {
-    let off = { x: 0, y: 0 };
+  const rectsOf = (found, base) => found.map(({ what, isRange, frames }) => {
+    let off = base;
     for (const frame of frames) off = frameOffset(frame, off);
     return (isRange ? [...what.getClientRects()] : [rectOf(what)]).filter((r) => r.width > 0 && r.height > 0).map((r) => {
       const b = box(r, off);
@@ -1295,18 +1393,26 @@
     });
   }).flat();
   // The rectangles to cover, as they are at this instant: compared before and after a capture.
-  const masks = () => {
-    const { found, whole } = coverable();
+  const masks = (read, base) => {
+    const { found, whole } = coverable(read);
     const all = [...masked, ...found];
-    return { rects: rectsOf(all), whole, steady: isSteady(all) };
+    return { rects: rectsOf(all, base), whole, steady: isSteady(all) };
   };
-  const geometry = () => {
+  // `read` numbers the frame elements whose documents are read in worlds of their own: they are not covered here, and said
+  // where they are.
+  const geometry = (read, at) => {
+    const base = { x: at[0], y: at[1] };
     const marks = looked.map((el) => {
       const r = rectOf(el);
       return [Math.round(r.x), Math.round(r.y), Math.round(r.width), Math.round(r.height)];
     });
-    const { rects, whole, steady } = masks();
-    return { masks: rects, whole, steady, marks, scroll: [globalThis.scrollX, globalThis.scrollY], view: [globalThis.innerWidth, globalThis.innerHeight, globalThis.devicePixelRatio] };
+    const { rects, whole, steady } = masks(read, base);
+    const frames = [];
+    for (const el of read.map(bySerial)) {
+      if (el === null || !isConnected(el) || viewOf(ownerDocument(el)) === null) continue;
+      frames.push({ serial: serial(el), ...placeOf(el, base), steady: isSteady([{ what: el, isRange: false, frames: frameChain(el) }]) });
+    }
+    return { masks: rects, whole, steady, frames, marks, scroll: [globalThis.scrollX, globalThis.scrollY], view: [globalThis.innerWidth, globalThis.innerHeight, globalThis.devicePixelRatio] };
   };
   const lookedAt = () => [...looked, ...hosts[0], ...hosts[1]];
 
@@ -1474,9 +1580,11 @@
     for (let view = viewOf(ownerDocument(el)); view && view !== globalThis && view.frameElement; view = view.parent) chain.unshift(view.frameElement);
     return chain;
   };
-  const point = (el) => {
+  const point = (el, sight) => {
     let off = { x: 0, y: 0 };
     let clip = { x: 0, y: 0, w: globalThis.innerWidth, h: globalThis.innerHeight };
+    if (sight) clip = cross(clip, { x: sight[0], y: sight[1], w: sight[2], h: sight[3] });
+    if (clip === null) return { off: true };
     const chain = frameChain(el);
     for (const frame of chain) {
       off = frameOffset(frame, off);
@@ -1546,6 +1654,25 @@
     }
     return hit;
   };
+  // A frame element of this document: where its viewport lies, and whether a point of this document is on it and on nothing over it.
+  const framePlace = (el) => placeOf(el, { x: 0, y: 0 }).view;
+  const frameAt = (el, x, y) => {
+    const hit = deepest(document, x, y);
+    if (hit === el) return { at: true };
+    coverOf = hit;
+    return { at: false, covered: hit !== null };
+  };
+  // Whether a frame element of this document has the focus, and with it its document.
+  const holdsFocus = (el) => {
+    let active = activeOf(document);
+    for (let i = 0; i < 32 && active; i++) {
+      const root = shadowOf(active) ?? closedRoots.get(active);
+      if (!root || !activeOf(root)) break;
+      active = activeOf(root);
+    }
+    return active === el;
+  };
+  const viewport = () => [0, 0, globalThis.innerWidth, globalThis.innerHeight];
   const frames2 = () => new Promise((done) => {
     requestAnimationFrame(() => requestAnimationFrame(() => done(true)));
   });
@@ -1814,6 +1941,6 @@
     observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   });
 
-  const api = { walk, geometry, lookedAt, bySerial, frameOwner, facts, focusedElement, hasFocus, point, cover, frames2, arm, disarm, into, scroll, scrollPage, enter, holds, setValue, canChoose, select, changed, rest, serial };
+  const api = { walk, geometry, lookedAt, bySerial, frameOwner, facts, focusedElement, hasFocus, holdsFocus, framePlace, frameAt, viewport, point, cover, frames2, arm, disarm, into, scroll, scrollPage, enter, holds, setValue, canChoose, select, changed, rest, serial };
   Object.defineProperty(globalThis, 'countersign', { value: Object.freeze(api), writable: false, configurable: false, enumerable: false });
 })();

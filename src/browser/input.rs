@@ -7,8 +7,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Browser;
-use super::methods::{Method, Observe, Protect, methods};
-use super::probe::{ControlState, ElementKey, Handle, Page, Step};
+use super::frames::cross;
+use super::methods::{Method, Protect, methods};
+use super::probe::{ControlState, ElementKey, Handle, Page, Rect, Step};
 use super::script::{self, Argument};
 use super::targets::{GuardReport, Landed, World};
 use super::wire::{CALL, WireError};
@@ -146,16 +147,31 @@ impl Page {
         self.hub.wire.call(Some(&self.session), act, within).await
     }
 
-    /// Brings an element into view, then lets two frames pass.
+    /// Brings an element into view, through the frames around it, then lets two drawn frames pass.
     ///
     /// # Errors
     /// Where the tab or the node is gone.
     pub async fn bring_into_view(&self, handle: &Handle) -> Result<(), Refusal> {
-        let world = self.world()?;
+        self.into_view(handle).await?;
+        self.frames_drawn().await?;
+        let owners = self.owners(&handle.world).await?;
+        // A frame brings what is in it into the view of the frames around it, where it can; where not, they are moved too.
+        if !owners.is_empty() && self.hit_test(handle).await? == Hit::OutOfSight {
+            for owner in owners.iter().rev() {
+                self.into_view(owner).await?;
+            }
+            self.into_view(handle).await?;
+            self.frames_drawn().await?;
+        }
+        Ok(())
+    }
+
+    async fn into_view(&self, handle: &Handle) -> Result<(), Refusal> {
+        let into = script::INTO_VIEW;
         let _: bool = self
-            .value(&world, script::INTO_VIEW, Some(handle), Vec::new())
+            .value(&handle.world, into, Some(handle), Vec::new())
             .await?;
-        self.frames_drawn().await
+        Ok(())
     }
 
     /// Waits until two frames have been drawn.
@@ -168,7 +184,8 @@ impl Page {
         Ok(())
     }
 
-    /// Hit-tests an element through shadow roots and frames.
+    /// Hit-tests an element through shadow roots and frames: in its own document first, then in every document around it,
+    /// where the frame itself must be what is hit.
     ///
     /// # Errors
     /// Where the tab or the node is gone.
@@ -180,24 +197,76 @@ impl Page {
             y: Option<f64>,
             covered: bool,
         }
-        let world = self.world()?;
+        #[derive(Deserialize)]
+        struct On {
+            at: bool,
+            #[serde(default)]
+            covered: bool,
+        }
+        let owners = self.owners(&handle.world).await?;
+        // Where each viewport lies in the document around it, and what of the innermost is in sight of all of them.
+        let mut places: Vec<Rect> = Vec::new();
+        for owner in &owners {
+            let place = self
+                .value::<Option<Rect>>(&owner.world, script::FRAME_PLACE, Some(owner), Vec::new())
+                .await?;
+            // Turned, scaled, cut or closed to the pointer: where anything in it is cannot be said.
+            match place {
+                Some(place) => places.push(place),
+                None => return Ok(Hit::Covered(None)),
+            }
+        }
+        let mut sight: Option<Rect> = None;
+        for (owner, [x, y, w, h]) in owners.iter().zip(&places).rev() {
+            let own: Rect = self
+                .value(&owner.world, script::VIEWPORT, None, Vec::new())
+                .await?;
+            let around = match sight {
+                Some(sight) => cross(sight, own),
+                None => Some(own),
+            };
+            let Some(inner) = around.and_then(|around| cross(around, [*x, *y, *w, *h])) else {
+                return Ok(Hit::OutOfSight);
+            };
+            sight = Some([inner[0] - x, inner[1] - y, inner[2], inner[3]]);
+        }
+        let arguments = vec![Argument::Value(json!(sight))];
         let found: Found = self
-            .value(&world, script::POINT, Some(handle), Vec::new())
+            .value(&handle.world, script::POINT, Some(handle), arguments)
             .await?;
-        if let (Some(x), Some(y)) = (found.x, found.y) {
-            return Ok(Hit::At(Point { x, y }));
+        let (Some(mut x), Some(mut y)) = (found.x, found.y) else {
+            return if found.covered {
+                self.cover(&handle.world).await
+            } else {
+                Ok(Hit::OutOfSight)
+            };
+        };
+        for (owner, [left, top, ..]) in owners.iter().zip(&places) {
+            (x, y) = (x + left, y + top);
+            let arguments = vec![Argument::Value(json!(x)), Argument::Value(json!(y))];
+            let on: On = self
+                .value(&owner.world, script::FRAME_AT, Some(owner), arguments)
+                .await?;
+            if !on.at {
+                return if on.covered {
+                    self.cover(&owner.world).await
+                } else {
+                    Ok(Hit::OutOfSight)
+                };
+            }
         }
-        if !found.covered {
-            return Ok(Hit::OutOfSight);
-        }
-        let cover = self.object(&world, script::COVER, None, Vec::new()).await?;
-        let Some(cover) = cover.map(Handle) else {
+        Ok(Hit::At(Point { x, y }))
+    }
+
+    /// What the last hit-test of a document found over what was wanted.
+    async fn cover(&self, world: &World) -> Result<Hit, Refusal> {
+        let Some(cover) = self.object(world, script::COVER, None, Vec::new()).await? else {
             return Ok(Hit::Covered(None));
         };
         let serial: u64 = self
-            .value(&world, script::SERIAL, Some(&cover), Vec::new())
+            .value(world, script::SERIAL, Some(&cover), Vec::new())
             .await?;
-        Ok(Hit::Covered(Some(self.element_key(&world, serial))))
+        Ok(Hit::Covered(Some(self.element_key(world, serial))))
     }
 
     /// Arms the guard in every frame and begins to hold documents.
@@ -209,12 +278,11 @@ impl Page {
         handle: &Handle,
         pressing: Option<&str>,
     ) -> Result<Armed<'a>, Refusal> {
-        let top = self.world()?;
         let owner = self
-            .object(&top, script::FRAME_OWNER, Some(handle), Vec::new())
+            .object(&handle.world, script::FRAME_OWNER, Some(handle), Vec::new())
             .await?;
         let (own, target) = match owner {
-            None => (top.clone(), handle.clone()),
+            None => (handle.world.clone(), handle.clone()),
             Some(owner) => {
                 let frame = self
                     .describe(&owner)
@@ -225,7 +293,8 @@ impl Page {
                     .hub
                     .frame_world(self.tab, &frame)
                     .ok_or(Code::GuardNotLive)?;
-                let target = self.resolve(handle, &world).await?;
+                let backend = self.describe(handle).await?.backend();
+                let target = self.resolve(backend, &world).await?;
                 (world, target)
             }
         };
@@ -271,20 +340,6 @@ impl Page {
         }
     }
 
-    async fn resolve(&self, handle: &Handle, world: &World) -> Result<Handle, Refusal> {
-        let resolve = Observe::ResolveNode {
-            backend_node_id: self.describe(&handle.0).await?.backend(),
-            execution_context_id: world.number,
-            object_group: "countersign",
-        };
-        let resolved: Value = self.wire_on(&world.session, &resolve, CALL).await?;
-        let id = resolved
-            .pointer("/object/objectId")
-            .and_then(Value::as_str)
-            .ok_or(Code::Stale)?;
-        Ok(Handle(id.to_owned()))
-    }
-
     /// A page may open tabs for some seconds after a gesture: none begins before the browser holds what they ask for.
     async fn watch_new_tabs(&self) -> Result<(), Refusal> {
         let watching = self.hub.watch_new_tabs().await;
@@ -327,30 +382,54 @@ impl Page {
     /// # Errors
     /// Where the tab or the node is gone.
     pub async fn focus(&self, handle: &Handle) -> Result<bool, Refusal> {
+        let focus = Act::Focus {
+            object_id: &handle.object,
+        };
+        let session = &handle.world.session;
         match self
-            .act_within(
-                &Act::Focus {
-                    object_id: &handle.0,
-                },
-                CALL,
-            )
+            .hub
+            .wire
+            .call::<Value>(Some(session), &focus, CALL)
             .await
         {
-            Ok(_) => self.has_focus(handle).await,
+            Ok(_) => {}
             // "Element is not focusable".
-            Err(WireError::Refused(..)) => Ok(false),
-            Err(error) => Err(self.refusal(&error)),
+            Err(WireError::Refused(..)) => return Ok(false),
+            Err(error) => return Err(self.refusal(&error)),
         }
+        // That a frame in another process has the focus is told to the frames around it a moment later.
+        for _ in 0..FOCUSING {
+            if self.has_focus(handle).await? {
+                return Ok(true);
+            }
+            if self.owners(&handle.world).await?.is_empty() {
+                return Ok(false);
+            }
+            self.frames_drawn().await?;
+        }
+        Ok(false)
     }
 
-    /// Whether an element has the focus.
+    /// Whether an element has the focus: in its document, and each frame around it in its own.
     ///
     /// # Errors
     /// Where the tab or the node is gone.
     pub async fn has_focus(&self, handle: &Handle) -> Result<bool, Refusal> {
-        let world = self.world()?;
-        self.value(&world, script::HAS_FOCUS, Some(handle), Vec::new())
-            .await
+        let own: bool = self
+            .value(&handle.world, script::HAS_FOCUS, Some(handle), Vec::new())
+            .await?;
+        if !own {
+            return Ok(false);
+        }
+        for owner in self.owners(&handle.world).await? {
+            let holds: bool = self
+                .value(&owner.world, script::HOLDS_FOCUS, Some(&owner), Vec::new())
+                .await?;
+            if !holds {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Enters text into an element that has the focus, in place of everything it holds or of what is selected there.
@@ -364,12 +443,11 @@ impl Page {
         text: &str,
         everything: bool,
     ) -> Result<Entered, Refusal> {
-        let world = self.world()?;
         let arguments = vec![
             Argument::Value(json!(text)),
             Argument::Value(json!(everything)),
         ];
-        self.value(&world, script::ENTER, Some(handle), arguments)
+        self.value(&handle.world, script::ENTER, Some(handle), arguments)
             .await
     }
 
@@ -441,9 +519,8 @@ impl Page {
     /// # Errors
     /// Where the tab or the node is gone.
     pub async fn holds(&self, handle: &Handle, text: &str) -> Result<Held, Refusal> {
-        let world = self.world()?;
         self.value(
-            &world,
+            &handle.world,
             script::HOLDS,
             Some(handle),
             vec![Argument::Value(json!(text))],
@@ -456,9 +533,8 @@ impl Page {
     /// # Errors
     /// Where the tab or the node is gone.
     pub async fn set_value(&self, handle: &Handle, text: &str) -> Result<Held, Refusal> {
-        let world = self.world()?;
         self.value(
-            &world,
+            &handle.world,
             script::SET_VALUE,
             Some(handle),
             vec![Argument::Value(json!(text))],
@@ -475,12 +551,11 @@ impl Page {
         handle: &Handle,
         options: &[Untrusted],
     ) -> Result<Choice, Refusal> {
-        let world = self.world()?;
         let wanted = options
             .iter()
             .map(|option| Argument::Value(json!(option.raw())))
             .collect();
-        self.value(&world, script::CAN_CHOOSE, Some(handle), wanted)
+        self.value(&handle.world, script::CAN_CHOOSE, Some(handle), wanted)
             .await
     }
 
@@ -489,12 +564,11 @@ impl Page {
     /// # Errors
     /// Where the tab or the node is gone.
     pub async fn choose(&self, handle: &Handle, options: &[Untrusted]) -> Result<Held, Refusal> {
-        let world = self.world()?;
         let wanted = options
             .iter()
             .map(|option| Argument::Value(json!(option.raw())))
             .collect();
-        self.value(&world, script::CHOOSE, Some(handle), wanted)
+        self.value(&handle.world, script::CHOOSE, Some(handle), wanted)
             .await
     }
 
@@ -519,7 +593,10 @@ impl Page {
             Direction::Left => (-n, 0.0),
             Direction::Right => (n, 0.0),
         };
-        let world = self.world()?;
+        let world = match handle {
+            Some(handle) => handle.world.clone(),
+            None => self.world()?,
+        };
         let arguments = vec![Argument::Value(json!(dx)), Argument::Value(json!(dy))];
         let script = if handle.is_some() {
             script::SCROLL
@@ -591,6 +668,9 @@ impl Page {
 
 /// How long after an event was dispatched the guards may take to tell of it.
 const TELLING: Duration = Duration::from_secs(1);
+
+/// How many drawn frames the focus of a frame in another process may take to be known around it.
+const FOCUSING: usize = 10;
 
 /// How long another frame of the tab may take to arm its guard. One that takes longer counts as one without.
 const ARMING: Duration = Duration::from_secs(1);

@@ -83,6 +83,8 @@ methods! {
         History = "Page.getNavigationHistory" {}
         /// A node's own number, its shadow roots, and the frame an element holds.
         DescribeNode = "DOM.describeNode" { object_id: &'a str, depth: i32 }
+        /// The element that holds a frame, by the frame's name.
+        FrameOwner = "DOM.getFrameOwner" { frame_id: &'a str }
         /// A node as an object of one isolated world.
         ResolveNode = "DOM.resolveNode" { backend_node_id: i64, execution_context_id: i64, object_group: &'static str }
         /// Role and name as assistive technology is told them.

@@ -6,6 +6,7 @@ pub mod directory;
 pub mod endpoint;
 /// The flags that take a browser's protection away (security D3).
 pub mod flags;
+mod frames;
 pub mod input;
 mod methods;
 /// What listens on the port is the operator's own browser (security D2).

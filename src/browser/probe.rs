@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use futures_util::future::join_all;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
+use super::frames::{Part, ReadFrame};
 use super::methods::Observe;
 use super::script::{self, Argument, Script};
 use super::targets::{Hub, Note, TabInfo, World};
@@ -22,7 +23,10 @@ use crate::domain::text::Untrusted;
 use crate::error::{Code, Fault, Refusal};
 
 /// The objects of one look are dropped together.
-const GROUP: &str = "countersign";
+pub(in crate::browser) const GROUP: &str = "countersign";
+
+/// How many frames deep the focus is followed.
+const FOCUS_DEPTH: usize = 16;
 
 /// How deep closed shadow roots are followed into each other.
 const DEPTH: usize = 8;
@@ -323,7 +327,48 @@ pub enum Item {
         b: u64,
         /// Its visible rectangle.
         r: Rect,
+        /// Its world's number of the frame element.
+        #[serde(default)]
+        e: u64,
+        /// Where its document lies, if that can be said: then it may be read in a world of its own.
+        #[serde(default)]
+        p: Option<Place>,
+        /// Which of the worlds of this look it stands in; 0 is the top document's.
+        #[serde(skip)]
+        within: usize,
     },
+    /// Where the document of a frame of another site begins or ends.
+    #[serde(skip)]
+    Edge {
+        /// Its block.
+        b: u64,
+        /// The origin whose document begins; `None` where it ends.
+        origin: Option<Origin>,
+    },
+}
+
+/// Where a frame's document lies in the top document.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+pub struct Place {
+    /// Its viewport.
+    pub view: Rect,
+    /// What of it is in sight.
+    pub clip: Rect,
+    /// Boxes that something lies over, each with 1 where it is something that is drawn.
+    pub covers: Vec<[f64; 5]>,
+    /// How much is left of it by the opacity of what is around it.
+    pub opacity: f64,
+}
+
+/// What is left of a walk's budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
+pub struct Left {
+    /// Characters of text.
+    pub text: usize,
+    /// Hit-tests.
+    pub hits: usize,
+    /// Nodes.
+    pub nodes: usize,
 }
 
 /// What the walk returns.
@@ -343,13 +388,16 @@ pub struct Walked {
     pub masks: Vec<Rect>,
     /// `loading`, `interactive` or `complete`.
     pub ready: String,
-    /// Where everything was when it was read, where a picture is wanted.
+    /// Where everything in this document was when it was read, where a picture is wanted.
     #[serde(default)]
-    geometry: Option<Geometry>,
+    pub(in crate::browser) geometry: Option<Part>,
     /// How many marks there are.
     marks: usize,
     /// How many elements in sight might have a closed shadow root and were never asked.
     hosts: usize,
+    /// What it left of its budget.
+    #[serde(default)]
+    pub left: Left,
 }
 
 /// An element of a look with what only the browser knows of it.
@@ -374,9 +422,11 @@ pub struct Look {
     pub elements: Vec<Seen>,
     /// What is out of sight, as it came: [`Far`] in reading order.
     pub far: Arc<str>,
-    world: String,
-    generation: Generation,
-    tab: TabId,
+    pub(in crate::browser) world: String,
+    pub(in crate::browser) generation: Generation,
+    pub(in crate::browser) tab: TabId,
+    /// The frames of other sites that were read, outer ones first.
+    pub(in crate::browser) frames: Vec<ReadFrame>,
 }
 
 impl Look {
@@ -388,12 +438,6 @@ impl Look {
             tab: self.tab,
             world: self.world.clone(),
         }
-    }
-
-    /// Where everything was when it was read.
-    #[must_use]
-    pub const fn geometry(&self) -> Option<&Geometry> {
-        self.walked.geometry.as_ref()
     }
 }
 
@@ -418,25 +462,26 @@ impl FarKeys {
     }
 }
 
-/// A walk whose elements the browser has not been asked about yet.
+/// A walk of one document whose elements the browser has not been asked about yet.
 #[derive(Debug)]
 #[must_use]
-pub struct Walk {
-    world: World,
-    walked: Walked,
-    far: Arc<str>,
+pub(in crate::browser) struct Walk {
+    pub(in crate::browser) world: World,
+    pub(in crate::browser) walked: Walked,
+    pub(in crate::browser) far: Arc<str>,
     handles: Vec<Handle>,
 }
 
 /// Where things are at one instant; equal before and after a capture, or the capture is taken again.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Geometry {
-    masks: Vec<Rect>,
-    whole: bool,
-    steady: bool,
-    marks: Vec<[i64; 4]>,
-    scroll: [f64; 2],
-    view: [f64; 3],
+    pub(in crate::browser) masks: Vec<Rect>,
+    pub(in crate::browser) whole: bool,
+    pub(in crate::browser) steady: bool,
+    /// What each document said, the top one first; `None` for a frame that could not be asked and is covered.
+    pub(in crate::browser) parts: Vec<Option<Part>>,
+    /// How often a frame came or went in this tab.
+    pub(in crate::browser) changes: u64,
 }
 
 impl Geometry {
@@ -804,9 +849,12 @@ impl TabFacts {
     }
 }
 
-/// An object of the page's isolated world, for one call.
+/// An object of an isolated world, for one call.
 #[derive(Debug, Clone)]
-pub struct Handle(pub(in crate::browser) String);
+pub struct Handle {
+    pub(in crate::browser) object: String,
+    pub(in crate::browser) world: World,
+}
 
 /// One tab of the session, for reading.
 #[derive(Debug, Clone)]
@@ -886,23 +934,13 @@ impl Page {
         }))
     }
 
-    /// The whole look: the walk, and the browser's own word on each mark.
-    ///
-    /// # Errors
-    /// Where the tab is gone, silent or shows nothing that can be read.
-    pub async fn look(&self, budget: Budget, table: &Value) -> Result<Look, Refusal> {
-        let walk = self.walk(budget, table, false).await?;
-        self.named(walk).await
-    }
-
-    /// The walk alone; with `picture`, it also says where everything is, for [`Page::geometry`] to be compared with.
-    ///
-    /// # Errors
-    /// As [`Page::look`].
-    pub async fn walk(
+    /// One walk of one document; with `picture`, it also says where everything is, for [`Page::geometry`] to be compared with.
+    pub(in crate::browser) async fn walk(
         &self,
+        world: &World,
         budget: Budget,
         table: &Value,
+        place: Option<&Place>,
         picture: bool,
     ) -> Result<Walk, Refusal> {
         #[derive(Deserialize)]
@@ -910,10 +948,9 @@ impl Page {
             near: String,
             far: String,
         }
-        let world = self.world()?;
         let limits = json!({
             "marks": budget.marks, "text": budget.text, "nodes": budget.nodes, "hits": budget.hits,
-            "hidden": budget.hidden, "far": budget.far, "picture": picture,
+            "hidden": budget.hidden, "far": budget.far, "picture": picture, "place": place,
         });
         let mut closed = Vec::new();
         for _ in 0..DEPTH {
@@ -923,23 +960,23 @@ impl Page {
             ];
             arguments.extend(closed.iter().map(|root: &String| Argument::ObjectId(root)));
             let (count, texts) = tokio::join!(
-                self.node_count(),
-                self.value::<Texts>(&world, script::WALK, None, arguments)
+                self.node_count(world),
+                self.value::<Texts>(world, script::WALK, None, arguments)
             );
             let texts = texts?;
             let walked: Walked = serde_json::from_str(&texts.near).map_err(|error| {
                 Fault::internal("the walk's answer was not as promised").because(error)
             })?;
-            let mut handles = self.list(&world, script::LOOKED).await?;
+            let mut handles = self.list(world, script::LOOKED).await?;
             let hosts = handles.split_off(walked.marks.min(handles.len()));
             // Where the process holds as many nodes as when they were asked, none of them has got a root since.
             let asked = self.hub.asked_at(self.tab, &world.unique, count);
             let ask = if asked { walked.hosts } else { hosts.len() };
             let hosts = hosts.get(..ask.min(hosts.len())).unwrap_or_default();
-            closed = self.closed_roots(&world, hosts).await?;
+            closed = self.closed_roots(world, hosts).await?;
             if closed.is_empty() {
                 return Ok(Walk {
-                    world,
+                    world: world.clone(),
                     walked,
                     far: texts.far.into(),
                     handles,
@@ -951,15 +988,12 @@ impl Page {
     }
 
     /// Asks the browser for the role and name of each mark of a walk.
-    ///
-    /// # Errors
-    /// As [`Page::look`].
-    pub async fn named(&self, walk: Walk) -> Result<Look, Refusal> {
+    pub(in crate::browser) async fn named(&self, walk: &Walk) -> Result<Vec<Seen>, Refusal> {
         let Walk {
             world,
             walked,
-            far,
             handles,
+            ..
         } = walk;
         let mut by_place = vec![0_u64; handles.len()];
         for item in &walked.items {
@@ -973,33 +1007,13 @@ impl Page {
             handles
                 .iter()
                 .zip(by_place)
-                .map(|(handle, serial)| self.seen(&world, handle, serial)),
+                .map(|(handle, serial)| self.seen(handle, serial)),
         )
         .await
         .into_iter()
         .collect::<Result<Vec<Seen>, Refusal>>()?;
-        self.release().await;
-        if self.world()?.unique != world.unique {
-            return Err(Code::Stale.into());
-        }
-        Ok(Look {
-            origin: self.info()?.origin,
-            walked,
-            elements,
-            far,
-            world: world.unique,
-            generation: self.hub.generation,
-            tab: self.tab,
-        })
-    }
-
-    /// Where marks and masks are now.
-    ///
-    /// # Errors
-    /// As [`Page::look`].
-    pub async fn geometry(&self) -> Result<Geometry, Refusal> {
-        let world = self.world()?;
-        self.value(&world, script::GEOMETRY, None, Vec::new()).await
+        self.release(world).await;
+        Ok(elements)
     }
 
     /// The visible part of the page as PNG bytes, at device scale.
@@ -1033,12 +1047,16 @@ impl Page {
     /// # Errors
     /// [`Code::Stale`] where the document or the node is not there any more.
     pub async fn handle(&self, key: &ElementKey) -> Result<Handle, Refusal> {
-        let world = self.world()?;
-        if key.generation != self.hub.generation || key.tab != self.tab || key.world != world.unique
-        {
+        if self.info()?.crashed {
+            return Err(Code::TabCrashed.into());
+        }
+        if key.generation != self.hub.generation || key.tab != self.tab {
             return Err(Code::Stale.into());
         }
-        let object = self
+        // The document is the one of then, in whatever frame: a world's name never comes back.
+        let chain = self.hub.chain_of(self.tab, &key.world).ok_or(Code::Stale)?;
+        let (_, world) = chain.into_iter().next().ok_or(Code::Stale)?;
+        let handle = self
             .object(
                 &world,
                 script::BY_SERIAL,
@@ -1047,7 +1065,7 @@ impl Page {
             )
             .await?
             .ok_or(Code::Stale)?;
-        Ok(Handle(object))
+        Ok(handle)
     }
 
     /// Reads the facts of a remembered element. `key` names the key that is about to be pressed on it, if any.
@@ -1071,92 +1089,112 @@ impl Page {
         table: &Value,
         pressing: Option<&str>,
     ) -> Result<Facts, Refusal> {
-        let world = self.world()?;
+        let top = self.world()?.origin;
         let arguments = vec![
             Argument::Value(table.clone()),
             Argument::Value(json!(pressing)),
         ];
         let (raw, accessible) = tokio::join!(
-            self.value::<RawFacts>(&world, script::FACTS, Some(handle), arguments),
+            self.value::<RawFacts>(&handle.world, script::FACTS, Some(handle), arguments),
             self.accessible(handle)
         );
         let (raw, (role, name)) = (raw?, accessible?);
         if raw.gone {
             return Err(Code::Stale.into());
         }
-        let origins = raw
+        // The frames around this world's document as the browser states them, whatever the page says.
+        let chain = self.hub.chain_of(self.tab, &key.world).ok_or(Code::Stale)?;
+        let mut origins: Vec<Origin> = raw
             .origins
             .iter()
             .map(|origin| Origin::from_browser(origin))
             .collect();
+        if origins.last() != Some(&handle.world.origin) {
+            return Err(Code::OpaqueOrigin.into());
+        }
+        origins.extend(chain.into_iter().skip(1).map(|(_, world)| world.origin));
         Ok(Facts::Element(Box::new(ElementFacts {
             key,
             raw,
             role,
             name,
             origins,
-            top: world.origin,
+            top,
         })))
     }
 
-    /// The number of what has the focus, if the focus is on an element of this document.
+    /// The number of what has the focus, in whatever readable frame it is.
     ///
     /// # Errors
     /// As [`Page::look`].
     pub async fn focused(&self) -> Result<Option<ElementKey>, Refusal> {
-        let world = self.world()?;
-        let Some(object) = self
-            .object(&world, script::FOCUSED, None, Vec::new())
-            .await?
-        else {
-            return Ok(None);
-        };
-        let handle = Handle(object);
-        let serial: u64 = self
-            .value(&world, script::SERIAL, Some(&handle), Vec::new())
-            .await?;
-        Ok(Some(self.element_key(&world, serial)))
+        let mut world = self.world()?;
+        for _ in 0..FOCUS_DEPTH {
+            let found = self.object(&world, script::FOCUSED, None, Vec::new());
+            let Some(handle) = found.await? else {
+                return Ok(None);
+            };
+            let described = self.describe(&handle).await?;
+            let inner = described.frame_id.as_deref();
+            if let Some(inner) = inner.and_then(|frame| self.readable_frame(frame))
+                && inner.unique != world.unique
+            {
+                world = inner;
+                continue;
+            }
+            let serial: u64 = self
+                .value(&world, script::SERIAL, Some(&handle), Vec::new())
+                .await?;
+            return Ok(Some(self.element_key(&world, serial)));
+        }
+        Ok(None)
     }
 
-    /// Waits for the next change of the document, at most `within`.
+    /// Waits for the next change of the page, in any of its readable documents, at most `within`.
     ///
     /// # Errors
     /// As [`Page::look`].
     pub async fn change(&self, within: Duration) -> Result<bool, Refusal> {
-        let world = self.world()?;
+        let top = self.world()?;
         let ms = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
-        let call = self.function(
-            &world,
-            script::CHANGED,
-            None,
-            vec![Argument::Value(json!(ms))],
-            true,
-            true,
-        );
-        self.wire::<Returned<bool>>(&call, within + CALL)
-            .await
-            .map(|returned| returned.result.value)
+        let changed = |world: World| async move {
+            let arguments = vec![Argument::Value(json!(ms))];
+            let call = self.function(&world, script::CHANGED, None, arguments, true, true);
+            self.wire_on::<Returned<bool>>(&world.session, &call, within + CALL)
+                .await
+                .map(|returned| returned.result.value)
+        };
+        let own = changed(top.clone());
+        let worlds = self.frames_beside(&top);
+        if worlds.is_empty() {
+            return own.await;
+        }
+        let frames = worlds.into_iter().map(|world| Box::pin(changed(world)));
+        let frames = futures_util::future::select_ok(frames);
+        tokio::select! {
+            own = own => own,
+            // A frame in which nothing came, or that ended, says nothing of the rest.
+            Ok((true, _)) = frames => Ok(true),
+        }
     }
 
-    /// Waits until the document has not changed for `quiet`, at most `most`.
+    /// Waits until the page has not changed for `quiet`, at most `most`. A frame that does not answer is not waited for.
     ///
     /// # Errors
     /// As [`Page::look`].
     pub async fn rest(&self, quiet: Duration, most: Duration) -> Result<u64, Refusal> {
-        let world = self.world()?;
-        let ms =
-            |d: Duration| Argument::Value(json!(u64::try_from(d.as_millis()).unwrap_or(u64::MAX)));
-        let call = self.function(
-            &world,
-            script::REST,
-            None,
-            vec![ms(quiet), ms(most)],
-            true,
-            true,
-        );
-        self.wire::<Returned<u64>>(&call, most + CALL)
-            .await
-            .map(|returned| returned.result.value)
+        let top = self.world()?;
+        let ms = |d: Duration| json!(u64::try_from(d.as_millis()).unwrap_or(u64::MAX));
+        let rested = |world: World| async move {
+            let arguments = vec![Argument::Value(ms(quiet)), Argument::Value(ms(most))];
+            let call = self.function(&world, script::REST, None, arguments, true, true);
+            self.wire_on::<Returned<u64>>(&world.session, &call, most + CALL)
+                .await
+                .map(|returned| returned.result.value)
+        };
+        let frames = self.frames_beside(&top).into_iter().map(rested);
+        let frames = tokio::time::timeout(most + quiet, join_all(frames));
+        tokio::join!(rested(top.clone()), frames).0
     }
 
     /// The address one step back or forward in the tab's own history, and the step itself.
@@ -1207,25 +1245,21 @@ impl Page {
         }
     }
 
-    async fn seen(&self, world: &World, handle: &Handle, serial: u64) -> Result<Seen, Refusal> {
+    async fn seen(&self, handle: &Handle, serial: u64) -> Result<Seen, Refusal> {
         let (role, name) = self.accessible(handle).await?;
         Ok(Seen {
-            key: self.element_key(world, serial),
+            key: self.element_key(&handle.world, serial),
             role,
             name,
         })
     }
 
-    pub(in crate::browser) async fn describe(&self, object: &str) -> Result<Described, Refusal> {
-        let described: Describe = self
-            .wire(
-                &Observe::DescribeNode {
-                    object_id: object,
-                    depth: 0,
-                },
-                CALL,
-            )
-            .await?;
+    pub(in crate::browser) async fn describe(&self, handle: &Handle) -> Result<Described, Refusal> {
+        let describe = Observe::DescribeNode {
+            object_id: &handle.object,
+            depth: 0,
+        };
+        let described: Describe = self.wire_on(&handle.world.session, &describe, CALL).await?;
         Ok(described.node)
     }
 
@@ -1248,22 +1282,24 @@ impl Page {
             value: Value,
         }
         let ask = Observe::PartialTree {
-            object_id: &handle.0,
+            object_id: &handle.object,
             fetch_relatives: false,
         };
-        let tree: Tree = self.wire(&ask, CALL).await?;
+        let tree: Tree = self.wire_on(&handle.world.session, &ask, CALL).await?;
         let node = tree.nodes.into_iter().next().unwrap_or_default();
         let text = |value: &AxValue| value.value.as_str().unwrap_or_default().to_owned();
         Ok((text(&node.role), Untrusted::new(text(&node.name))))
     }
 
     /// How many nodes the page's process holds; `None` where it does not say.
-    async fn node_count(&self) -> Option<u64> {
+    async fn node_count(&self, world: &World) -> Option<u64> {
         #[derive(Deserialize)]
         struct Counters {
             nodes: u64,
         }
-        let counters = self.wire::<Counters>(&Observe::NodeCount {}, CALL).await;
+        let counters = self
+            .wire_on::<Counters>(&world.session, &Observe::NodeCount {}, CALL)
+            .await;
         counters.ok().map(|counters| counters.nodes)
     }
 
@@ -1273,7 +1309,7 @@ impl Page {
         struct Resolved {
             object: Object,
         }
-        let described = join_all(hosts.iter().map(|host| self.describe(&host.0))).await;
+        let described = join_all(hosts.iter().map(|host| self.describe(host))).await;
         let closed = described
             .into_iter()
             // One that is gone meanwhile has none.
@@ -1318,7 +1354,7 @@ impl Page {
         script: Script,
         this: Option<&Handle>,
         arguments: Vec<Argument<'_>>,
-    ) -> Result<Option<String>, Refusal> {
+    ) -> Result<Option<Handle>, Refusal> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct ReturnedObject {
@@ -1333,7 +1369,10 @@ impl Page {
         if returned.exception_details.is_some() {
             return Err(Fault::internal("a script of ours failed in the page").into());
         }
-        Ok(returned.result.object_id)
+        Ok(returned.result.object_id.map(|object| Handle {
+            object,
+            world: world.clone(),
+        }))
     }
 
     async fn list(&self, world: &World, script: Script) -> Result<Vec<Handle>, Refusal> {
@@ -1352,9 +1391,10 @@ impl Page {
             .await?
             .ok_or_else(|| Fault::internal("no list"))?;
         let members: Members = self
-            .wire(
+            .wire_on(
+                &world.session,
                 &Observe::Properties {
-                    object_id: &list,
+                    object_id: &list.object,
                     own_properties: true,
                 },
                 CALL,
@@ -1364,7 +1404,11 @@ impl Page {
             .result
             .into_iter()
             .filter_map(|member| {
-                Some((member.name.parse().ok()?, Handle(member.value?.object_id?)))
+                let handle = Handle {
+                    object: member.value?.object_id?,
+                    world: world.clone(),
+                };
+                Some((member.name.parse().ok()?, handle))
             })
             .collect();
         placed.sort_by_key(|(place, _)| *place);
@@ -1382,7 +1426,7 @@ impl Page {
     ) -> Observe<'a> {
         Observe::CallFunction {
             function_declaration: script.text(),
-            object_id: this.map(|handle| handle.0.as_str()),
+            object_id: this.map(|handle| handle.object.as_str()),
             unique_context_id: if this.is_some() {
                 None
             } else {
@@ -1396,15 +1440,11 @@ impl Page {
         }
     }
 
-    pub(in crate::browser) async fn release(&self) {
-        let _ = self
-            .wire::<Value>(
-                &Observe::ReleaseGroup {
-                    object_group: GROUP,
-                },
-                CALL,
-            )
-            .await;
+    async fn release(&self, world: &World) {
+        let release = Observe::ReleaseGroup {
+            object_group: GROUP,
+        };
+        let _ = self.wire_on::<Value>(&world.session, &release, CALL).await;
     }
 
     async fn wire<T: DeserializeOwned>(
@@ -1450,6 +1490,7 @@ impl Page {
                         | "Runtime.getProperties"
                         | "Accessibility.getPartialAXTree"
                         | "DOM.resolveNode"
+                        | "DOM.getFrameOwner"
                 ) {
                     tracing::debug!("{error}");
                     return Code::Stale.into();
@@ -1509,9 +1550,9 @@ impl Described {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Object {
+pub(in crate::browser) struct Object {
     #[serde(default)]
-    object_id: Option<String>,
+    pub(in crate::browser) object_id: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -39,7 +39,7 @@ scripts! {
     /// The elements of the last look, in order.
     LOOKED = "function() { return countersign.lookedAt(); }";
     /// Rectangles of marks and masks at this instant.
-    GEOMETRY = "function() { return countersign.geometry(); }";
+    GEOMETRY = "function(read, at) { return countersign.geometry(read, at); }";
     /// The element this world numbered so, or null.
     BY_SERIAL = "function(serial) { return countersign.bySerial(serial); }";
     /// The frame element around an element, or null.
@@ -52,8 +52,16 @@ scripts! {
     HAS_FOCUS = "function() { return countersign.hasFocus(this); }";
     /// The number this world gave an element.
     SERIAL = "function() { return countersign.serial(this); }";
-    /// Where to press.
-    POINT = "function() { return countersign.point(this); }";
+    /// Where to press, within what is in sight of this document.
+    POINT = "function(sight) { return countersign.point(this, sight); }";
+    /// The size of this document's viewport.
+    VIEWPORT = "function() { return countersign.viewport(); }";
+    /// Where the viewport of a frame lies in this document, or null.
+    FRAME_PLACE = "function() { return countersign.framePlace(this); }";
+    /// Whether a point of this document is on a frame and on nothing over it.
+    FRAME_AT = "function(x, y) { return countersign.frameAt(this, x, y); }";
+    /// Whether a frame has the focus in this document.
+    HOLDS_FOCUS = "function() { return countersign.holdsFocus(this); }";
     /// What covered it.
     COVER = "function() { return countersign.cover(); }";
     /// Two drawn frames.

@@ -89,6 +89,9 @@ struct Asked {
 /// (transient activation), and no longer.
 const WATCH: Duration = Duration::from_secs(6);
 
+/// Frames deeper than this are not read.
+const DEEPEST: usize = 16;
+
 /// How long what a page asked for is remembered, and a new target without opener is kept until its request is seen.
 const REMEMBERED: Duration = Duration::from_secs(5);
 const UNDECIDED: Duration = Duration::from_secs(1);
@@ -108,13 +111,15 @@ struct Tab {
     committed: bool,
     refused: bool,
     loads: u64,
+    /// How often a frame came or showed another document.
+    frame_changes: u64,
     opener: Option<TabId>,
     /// Opened without an opener: its first request is held by the browser as a whole alone.
     stray: bool,
     hold: Option<Vec<Paused>>,
     watched: Watched,
-    /// How many nodes the process of this world held when its elements were asked for closed shadow roots.
-    asked_at: Option<(String, u64)>,
+    /// How many nodes the process of each world held when its elements were asked for closed shadow roots.
+    asked_at: HashMap<String, u64>,
 }
 
 /// What the guards of all frames of a tab saw.
@@ -357,6 +362,61 @@ impl Hub {
             .and_then(|tab| tab.worlds.get(frame).cloned())
     }
 
+    /// A frame and every frame around it, innermost first, each with its world; `None` where one of them has none.
+    /// It is the browser's own account: no page has a part in it.
+    pub(in crate::browser) fn chain(&self, id: TabId, frame: &str) -> Option<Vec<(String, World)>> {
+        let state = self.state();
+        let tab = state.tabs.get(&id)?;
+        let mut chain = Vec::new();
+        let mut name = frame;
+        while chain.len() < DEEPEST {
+            chain.push((name.to_owned(), tab.worlds.get(name)?.clone()));
+            if name == tab.target {
+                return Some(chain);
+            }
+            name = tab.frames.get(name)?.parent.as_deref()?;
+        }
+        None
+    }
+
+    /// The frame whose document's world has this name, with every frame around it.
+    pub(in crate::browser) fn chain_of(
+        &self,
+        id: TabId,
+        world: &str,
+    ) -> Option<Vec<(String, World)>> {
+        let frame = {
+            let state = self.state();
+            let worlds = &state.tabs.get(&id)?.worlds;
+            let (frame, _) = worlds.iter().find(|(_, known)| known.unique == world)?;
+            frame.clone()
+        };
+        self.chain(id, &frame)
+    }
+
+    /// The worlds of all frames whose documents may be read: listed, and every frame around them.
+    pub(in crate::browser) fn readable(&self, id: TabId) -> Vec<World> {
+        let frames = self.frames(id).into_iter();
+        let chains = frames.filter_map(|(frame, _)| self.chain(id, &frame));
+        chains
+            .filter(|chain| self.is_readable(chain))
+            .filter_map(|chain| chain.into_iter().next().map(|(_, world)| world))
+            .collect()
+    }
+
+    /// Whether every origin of a chain is listed for reading (security U4).
+    pub(in crate::browser) fn is_readable(&self, chain: &[(String, World)]) -> bool {
+        let granted = |origin| self.profile.decide_origin(origin, Tier::Read);
+        let mut origins = chain.iter().map(|(_, world)| &world.origin);
+        !chain.is_empty() && origins.all(|origin| granted(origin) == SiteDecision::Granted)
+    }
+
+    /// How often a frame of a tab came or showed another document.
+    pub(in crate::browser) fn frame_changes(&self, id: TabId) -> u64 {
+        let state = self.state();
+        state.tabs.get(&id).map_or(0, |tab| tab.frame_changes)
+    }
+
     /// Every frame of a tab, with its world where it has one.
     pub(in crate::browser) fn frames(&self, id: TabId) -> Vec<(String, Option<World>)> {
         let state = self.state();
@@ -377,10 +437,15 @@ impl Hub {
         let Some(tab) = state.tabs.get_mut(&id) else {
             return false;
         };
-        let now = nodes.map(|nodes| (world.to_owned(), nodes));
-        let same = now.is_some() && tab.asked_at == now;
-        tab.asked_at = now;
-        same
+        let known: HashSet<String> = tab.worlds.values().map(|w| w.unique.clone()).collect();
+        tab.asked_at.retain(|world, _| known.contains(world));
+        match nodes {
+            Some(nodes) => tab.asked_at.insert(world.to_owned(), nodes) == Some(nodes),
+            None => {
+                tab.asked_at.remove(world);
+                false
+            }
+        }
     }
 
     /// Takes the notes of a tab; they are told once.
@@ -622,11 +687,12 @@ impl Hub {
                 committed: false,
                 refused: false,
                 loads: 0,
+                frame_changes: 0,
                 opener,
                 stray,
                 hold: held.then(Vec::new),
                 watched: Watched::default(),
-                asked_at: None,
+                asked_at: HashMap::new(),
             },
         );
         id
@@ -964,9 +1030,8 @@ impl Hub {
                 state.tabs.remove(&id);
                 state.sessions.retain(|_, tab| *tab != id);
             } else if let Some(tab) = state.tabs.get_mut(&id) {
-                if let Some(frame) = tab.children.remove(session) {
-                    tab.worlds.remove(&frame);
-                }
+                // Its frame may live on in the process of the frame around it, with a world that is there already.
+                tab.children.remove(session);
                 tab.worlds.retain(|_, world| world.session != *session);
             }
         }
@@ -1166,6 +1231,7 @@ impl Hub {
                 tab.worlds.retain(|_, world| world.session != *session)
             }
             "Page.frameAttached" => {
+                tab.frame_changes += 1;
                 let frame = Frame {
                     parent: Some(text("parentFrameId")),
                     document: None,
@@ -1187,7 +1253,13 @@ impl Hub {
                     tab.loads += 1;
                     tab.committed = tab.committed || url != "about:blank";
                 }
-                let parent = read("parentId");
+                tab.frame_changes += 1;
+                // The session of a frame in a process of its own need not know the frame around it; a frame never changes it.
+                let known = tab
+                    .frames
+                    .get(&frame_id)
+                    .and_then(|frame| frame.parent.clone());
+                let parent = read("parentId").or(known);
                 tab.frames.insert(
                     frame_id,
                     Frame {

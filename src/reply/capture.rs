@@ -67,18 +67,16 @@ pub async fn look(
     }
     let mut last = None;
     for _ in 0..TRIES {
-        let walk = page.walk(budget, table, true).await?;
         // The browser is asked for names while it draws.
-        let (look, shot) = tokio::join!(page.named(walk), page.screenshot());
-        let look = look?;
-        let Some(before) = look.geometry().filter(|before| before.is_whole()) else {
+        let (look, before, shot) = page.look_and_draw(budget, table).await?;
+        if !before.is_whole() {
             return Ok(Capture {
                 look,
                 picture: Taken::Withheld(
                     "the page is too large to be searched for what must be masked",
                 ),
             });
-        };
+        }
         if !before.is_steady() {
             last = Some(look);
             continue;
@@ -93,8 +91,8 @@ pub async fn look(
             }
             Err(refusal) => return Err(refusal),
         };
-        let after = page.geometry().await?;
-        if *before != after {
+        let after = page.geometry(&look).await?;
+        if before != after {
             last = Some(look);
             continue;
         }
@@ -156,7 +154,10 @@ impl Capture {
                 Item::Mark { v, s, .. } => {
                     vec![v.as_str(), s.value.as_deref().unwrap_or_default()]
                 }
-                Item::Hidden { .. } | Item::Rows { .. } | Item::Blocked { .. } => Vec::new(),
+                Item::Hidden { .. }
+                | Item::Rows { .. }
+                | Item::Blocked { .. }
+                | Item::Edge { .. } => Vec::new(),
             })
             .collect();
         bare(&scrub(&all.join(" "))).contains(&bare(text.raw()))

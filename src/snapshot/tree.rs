@@ -1,9 +1,10 @@
 //! Writes a look as compact lines: marks and text in reading order, page text only inside quotes (security B1).
 //!
 //! The grammar of a line: `# "heading"`, `"text"`, `[7] role "words" state…`, `[7] role named "name" state…` where no words can
-//! be seen, `(hidden "text")`, `[frame not read]`, `(12 more rows below)`; several of them on one line where they stand in one
-//! block or one table row. A page cannot write a line, a mark or a quote: everything of its own is between quotes, with
-//! quotes, backslashes and invisible characters escaped.
+//! be seen, `(hidden "text")`, `[frame not read]`, `[frame of ORIGIN]` to `[frame ends]` around what a listed frame of another
+//! site says, `(12 more rows below)`; several of them on one line where they stand in one block or one table row. A page
+//! cannot write a line, a mark or a quote: everything of its own is between quotes, with quotes, backslashes and invisible
+//! characters escaped.
 
 use url::Url;
 
@@ -13,6 +14,7 @@ use crate::browser::probe::{
     ControlState, ElementKey, Far, FarKeys, FarPrint, Item, Look, Print, Rect, Seen, Side,
 };
 use crate::domain::mark::Mark;
+use crate::domain::site::Origin;
 use crate::domain::text::Shown;
 
 /// A look, numbered and written down.
@@ -50,6 +52,8 @@ enum Part {
     Mark(Box<Marked>),
     Rows(usize, Side),
     Blocked,
+    /// Where a frame of another site begins, or ends.
+    Edge(Option<Origin>),
     /// The border of two cells.
     Cell,
 }
@@ -81,6 +85,9 @@ pub fn compose(look: &Look, numbers: &mut Numbers) -> Composed {
             Item::Hidden { b, s } => lines.part(At(*b, 0, None, None), Part::Hidden(s.clone())),
             Item::Blocked { b, .. } => lines.part(At(*b, 0, None, None), Part::Blocked),
             Item::Rows { b, n, o } => lines.part(At(*b, 0, None, None), Part::Rows(*n, *o)),
+            Item::Edge { b, origin } => {
+                lines.part(At(*b, 0, None, None), Part::Edge(origin.clone()));
+            }
             Item::Mark {
                 b,
                 n,
@@ -170,6 +177,8 @@ impl Line {
                 Part::Rows(1, side) => out.push_str(&format!("(1 more row {})", side.word())),
                 Part::Rows(n, side) => out.push_str(&format!("({n} more rows {})", side.word())),
                 Part::Blocked => out.push_str("[frame not read]"),
+                Part::Edge(Some(origin)) => out.push_str(&format!("[frame of {origin}]")),
+                Part::Edge(None) => out.push_str("[frame ends]"),
                 Part::Cell => out.push('|'),
             }
         }
@@ -180,7 +189,12 @@ impl Line {
     pub fn marked(&self) -> impl Iterator<Item = &Marked> {
         self.parts.iter().filter_map(|part| match part {
             Part::Mark(marked) => Some(&**marked),
-            Part::Words(_) | Part::Hidden(_) | Part::Rows(..) | Part::Blocked | Part::Cell => None,
+            Part::Words(_)
+            | Part::Hidden(_)
+            | Part::Rows(..)
+            | Part::Blocked
+            | Part::Edge(_)
+            | Part::Cell => None,
         })
     }
 
@@ -192,7 +206,7 @@ impl Line {
             match part {
                 Part::Words(words) => out.push(words.clone()),
                 Part::Mark(marked) => out.push(marked.plain()),
-                Part::Hidden(_) | Part::Rows(..) | Part::Blocked | Part::Cell => {}
+                Part::Hidden(_) | Part::Rows(..) | Part::Blocked | Part::Edge(_) | Part::Cell => {}
             }
         }
         out.join(" ")

@@ -14,6 +14,7 @@ mod clients;
 mod compile_fail;
 mod demo;
 mod endpoint;
+mod frames;
 mod gesture;
 mod harness;
 mod layers;
