@@ -245,7 +245,7 @@ fn secrets_in_a_listed_frame_are_masked_in_text_and_pixels() {
                 path,
                 "width=460 height=220 style='position:absolute;left:120px;top:90px;border:3px solid'",
             );
-            let tab = room.open(&format!("/{host}{path}"), &body);
+            let tab = room.open(&format!("/secrets-{}", host.len() + path.len()), &body);
             let (seen, picture) = room.picture(&tab);
             picture
                 .save(crate::support::pictures().join(format!("frame-secret-{host}.png")))
@@ -319,19 +319,22 @@ fn fields_in_a_listed_frame_are_filled_chosen_and_sent() {
                 frame(host, "/form", "width=500 height=200")
             ),
         );
-        // The frame is out of sight at first: it is counted, and read once it is there.
+        // The frame is out of sight at first.
         let seen = room.look(&tab);
         assert!(!seen.says("Town"), "{:#?}", seen.lines);
         let scrolled = json!({"tab": tab, "direction": "down", "screens": 3});
         room.patiently("scroll", scrolled).server();
         let seen = room.look(&tab);
-        let reply = room.fill(&seen, "\"Town\"", "Ulm \u{1f3e0}");
+        // And it is brought there again where it has gone.
+        let back = json!({"tab": tab, "direction": "up", "screens": 3});
+        room.patiently("scroll", back).server();
+        let reply = room.fill(&seen, "textbox \"Town\"", "Ulm \u{1f3e0}");
         assert_eq!(reply.server()["field_holds_it"], true, "{}", reply.0);
-        let reply = room.select(&seen, "\"Size\"", &["Large"]);
+        let reply = room.select(&seen, "combobox \"Size\"", &["Large"]);
         assert_eq!(reply.server()["outcome"], "done", "{}", reply.0);
-        let reply = room.fill(&seen, "\"Day\"", "2031-05-06");
+        let reply = room.fill(&seen, "date \"Day\"", "2031-05-06");
         assert_eq!(reply.server()["field_holds_it"], true, "{}", reply.0);
-        let reply = room.press(&seen, "\"Town\"", "Enter");
+        let reply = room.press(&seen, "textbox \"Town\"", "Enter");
         assert_eq!(reply.server()["outcome"], "done", "{}", reply.0);
         room.site
             .wait_until_requested(|seen| seen.host == host && seen.path == "/effect/sent");

@@ -7,7 +7,7 @@ use std::time::Instant;
 use image::RgbaImage;
 use serde_json::json;
 
-use crate::gesture::room::{BANK, Room, Seen};
+use crate::gesture::room::{EVIL, Room, Seen};
 
 #[test]
 fn shadow_roots_and_readable_frames_are_read_and_clicked() {
@@ -93,16 +93,16 @@ fn keep(picture: &RgbaImage, name: &str) {
 }
 
 #[test]
-fn a_frame_of_another_site_is_neither_read_nor_shown() {
+fn a_frame_off_the_list_is_neither_read_nor_shown() {
     let mut room = Room::new();
     room.site.page(
-        "bank.test/red",
+        "evil.test/red",
         "<body style='background:#f00;margin:0'><p>planted</p><button>planted button</button>",
     );
     let seen = room.open(
         "/",
         &format!(
-            "<h1>Above</h1><iframe src='http://{BANK}:{{{{port}}}}/red' width=300 height=200></iframe><p>Below"
+            "<h1>Above</h1><iframe src='http://{EVIL}:{{{{port}}}}/red' width=300 height=200></iframe><p>Below"
         ),
     );
     room.site.wait_for_request("/red");
