@@ -834,7 +834,7 @@
     drawing = new Map();
     grounds = new Map();
     const { far, strays, ...near } = out;
-    if (limits.picture) near.geometry = geometry([], [0, 0]);
+    if (limits.picture) near.geometry = geometry([], [0, 0], true);
     // As texts: the protocol takes long over many small values.
     return { near: JSON.stringify(near), far: JSON.stringify(far) };
   };
@@ -1396,23 +1396,47 @@
   const masks = (read, base) => {
     const { found, whole } = coverable(read);
     const all = [...masked, ...found];
-    return { rects: rectsOf(all, base), whole, steady: isSteady(all) };
+    return { all, rects: rectsOf(all, base), whole, steady: isSteady(all) };
   };
   // `read` numbers the frame elements whose documents are read in worlds of their own: they are not covered here, and said
   // where they are.
-  const geometry = (read, at) => {
+  // From the reading before a picture to the one after it, every drawn frame is looked at: what moves away and comes back is
+  // at the same place both times, and elsewhere in the picture.
+  let between = null;
+  const DRAWN_FRAMES = 1000;
+  const follow = (all, read, base) => {
+    const held = read.map(bySerial).filter((el) => el !== null);
+    const where = () => JSON.stringify([rectsOf(all, base), held.map((el) => (isConnected(el) ? placeOf(el, base) : null)), globalThis.scrollX, globalThis.scrollY]);
+    const first = where(), own = { moved: false };
+    between = own;
+    const check = () => {
+      if (between === own && !own.moved) own.moved = where() !== first;
+    };
+    let left = DRAWN_FRAMES;
+    // At the start of a frame, and as soon as it has been drawn.
+    const next = () => {
+      check();
+      setTimeout(check);
+      if (between === own && !own.moved && --left > 0) requestAnimationFrame(next);
+    };
+    requestAnimationFrame(next);
+  };
+  const geometry = (read, at, begins) => {
+    const still = begins || between?.moved === false;
+    between = null;
     const base = { x: at[0], y: at[1] };
     const marks = looked.map((el) => {
       const r = rectOf(el);
       return [Math.round(r.x), Math.round(r.y), Math.round(r.width), Math.round(r.height)];
     });
-    const { rects, whole, steady } = masks(read, base);
+    const { all, rects, whole, steady } = masks(read, base);
+    if (begins) follow(all, read, base);
     const frames = [];
     for (const el of read.map(bySerial)) {
       if (el === null || !isConnected(el) || viewOf(ownerDocument(el)) === null) continue;
       frames.push({ serial: serial(el), ...placeOf(el, base), steady: isSteady([{ what: el, isRange: false, frames: frameChain(el) }]) });
     }
-    return { masks: rects, whole, steady, frames, marks, scroll: [globalThis.scrollX, globalThis.scrollY], view: [globalThis.innerWidth, globalThis.innerHeight, globalThis.devicePixelRatio] };
+    return { masks: rects, whole, steady, still, frames, marks, scroll: [globalThis.scrollX, globalThis.scrollY], view: [globalThis.innerWidth, globalThis.innerHeight, globalThis.devicePixelRatio] };
   };
   const lookedAt = () => [...looked, ...hosts[0], ...hosts[1]];
 

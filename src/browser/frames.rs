@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use super::methods::Observe;
 use super::probe::{
-    Budget, GROUP, Geometry, Handle, Item, Look, Object, Page, Place, Rect, Seen, Walk, Walked,
+    Budget, GROUP, Geometry, Handle, Item, Look, Moment, Object, Page, Place, Rect, Seen, Walk,
+    Walked,
 };
 use super::script::{self, Argument};
 use super::targets::World;
@@ -42,6 +43,8 @@ pub(in crate::browser) struct Part {
     masks: Vec<Rect>,
     whole: bool,
     steady: bool,
+    /// Whether nothing moved in any frame drawn since the reading before.
+    still: bool,
     marks: Vec<[i64; 4]>,
     scroll: [f64; 2],
     view: [f64; 3],
@@ -93,7 +96,7 @@ impl Page {
             _ => {
                 let elements = self.named(&walk).await?;
                 let look = self.through_frames(walk, elements, budget, table).await?;
-                let before = self.geometry(&look).await?;
+                let before = self.geometry(&look, Moment::Before).await?;
                 let picture = self.screenshot().await;
                 Ok((look, before, picture))
             }
@@ -261,11 +264,16 @@ impl Page {
     ///
     /// # Errors
     /// As [`Page::look`].
-    pub async fn geometry(&self, look: &Look) -> Result<Geometry, Refusal> {
+    pub async fn geometry(&self, look: &Look, moment: Moment) -> Result<Geometry, Refusal> {
         let world = self.world()?;
         let before = self.hub.frame_changes(self.tab);
         let top: Part = self
-            .value(&world, script::GEOMETRY, None, asked(look, 0, [0.0, 0.0]))
+            .value(
+                &world,
+                script::GEOMETRY,
+                None,
+                asked(look, 0, [0.0, 0.0], moment),
+            )
             .await?;
         let mut all = Geometry::of(top, before);
         let until = Instant::now() + ALL;
@@ -283,7 +291,7 @@ impl Page {
             let within = until.saturating_duration_since(Instant::now()).min(ONE);
             let part = match lies.view {
                 Some([x, y, ..]) => {
-                    let arguments = asked(look, n + 1, [x, y]);
+                    let arguments = asked(look, n + 1, [x, y], moment);
                     let ask = self.value::<Part>(&frame.world, script::GEOMETRY, None, arguments);
                     tokio::time::timeout(within, ask).await
                 }
@@ -376,10 +384,14 @@ impl Geometry {
     }
 }
 
-fn asked(look: &Look, within: usize, base: [f64; 2]) -> Vec<Argument<'static>> {
+fn asked(look: &Look, within: usize, base: [f64; 2], moment: Moment) -> Vec<Argument<'static>> {
     let frames = look.frames.iter().filter(|frame| frame.within == within);
     let read: Vec<u64> = frames.map(|frame| frame.element).collect();
-    vec![Argument::Value(json!(read)), Argument::Value(json!(base))]
+    vec![
+        Argument::Value(json!(read)),
+        Argument::Value(json!(base)),
+        Argument::Value(json!(moment == Moment::Before)),
+    ]
 }
 
 const fn block(item: &Item) -> u64 {

@@ -484,6 +484,15 @@ pub struct Geometry {
     pub(in crate::browser) changes: u64,
 }
 
+/// When geometry is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// Before a picture: from now on what moves is noticed.
+    Before,
+    /// After it.
+    After,
+}
+
 impl Geometry {
     /// What must be covered.
     #[must_use]

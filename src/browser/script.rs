@@ -39,7 +39,7 @@ scripts! {
     /// The elements of the last look, in order.
     LOOKED = "function() { return countersign.lookedAt(); }";
     /// Rectangles of marks and masks at this instant.
-    GEOMETRY = "function(read, at) { return countersign.geometry(read, at); }";
+    GEOMETRY = "function(read, at, begins) { return countersign.geometry(read, at, begins); }";
     /// The element this world numbered so, or null.
     BY_SERIAL = "function(serial) { return countersign.bySerial(serial); }";
     /// The frame element around an element, or null.

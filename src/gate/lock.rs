@@ -395,6 +395,10 @@ fn facts(on: &OnSite, class: LockClass) -> Vec<Stated> {
                 some(facts.form_heading()).or_else(|| some(facts.section_heading())),
             ));
             out.push(plain("Page", some(facts.page_title())));
+            // The window names the site of the element's own frame: whose page that stands in is said as well.
+            if facts.origins().first() != Some(facts.top()) {
+                out.push(plain("Inside a page of", some(&facts.top().to_string())));
+            }
             let (known, others): (Vec<_>, Vec<_>) = facts
                 .filled()
                 .iter()

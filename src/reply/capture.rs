@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::redact::scrub;
-use crate::browser::probe::{Budget, Item, Look, Page, Rect};
+use crate::browser::probe::{Budget, Item, Look, Moment, Page, Rect};
 use crate::domain::text::Untrusted;
 use crate::error::{Code, Refusal};
 use crate::gesture::settle::{Parts, Settled};
@@ -91,7 +91,7 @@ pub async fn look(
             }
             Err(refusal) => return Err(refusal),
         };
-        let after = page.geometry(&look).await?;
+        let after = page.geometry(&look, Moment::After).await?;
         if before != after {
             last = Some(look);
             continue;

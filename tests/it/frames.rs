@@ -512,3 +512,81 @@ fn the_tier_of_a_frame_is_its_own_site_s() {
     refused(&reply, "S305");
     assert_eq!(room.site.count("wrong"), 0);
 }
+
+/// Whatever a frame does while its picture is taken: what must be covered is in no picture.
+#[test]
+fn a_frame_that_moves_or_leaves_while_its_picture_is_taken_leaks_nothing() {
+    let mut room = room();
+    let secret = "<input type=password value=planted style='width:200px;height:60px;border:0;padding:0;color:#f00;background:#f00'>";
+    for host in [BANK, SISTER] {
+        room.site
+            .page(&format!("{host}/secret"), &html(secret))
+            .page(&format!("{host}/plain"), &html("<p>Plain"));
+        room.site.page(
+            &format!("{EVIL}/red"),
+            &html("<body style='background:#f00'>planted"),
+        );
+        let still = frame(
+            host,
+            "/secret",
+            "width=300 height=100 style='position:absolute;left:20px;top:80px;border:0'",
+        );
+        let moving = format!(
+            "{still}<script>let n = 0; setInterval(() => {{ document.querySelector('iframe').style.left = 20 + 300 * (++n % 3) + 'px'; }}, 7)</script>"
+        );
+        let leaving = format!(
+            "{still}<script>let n = 0; const f = document.querySelector('iframe'); setInterval(() => {{ f.src = ++n % 2 ? 'http://{EVIL}:{{{{port}}}}/red' : 'http://{host}:{{{{port}}}}/plain'; }}, 60)</script>"
+        );
+        let coming = format!(
+            "<p>Here<script>let n = 0; setInterval(() => {{ document.querySelector('iframe')?.remove(); const f = document.createElement('iframe'); f.src = 'http://' + (++n % 2 ? '{EVIL}' : '{host}') + ':{{{{port}}}}/' + (n % 2 ? 'red' : 'secret'); document.body.append(f); }}, 80)</script>"
+        );
+        for (i, body) in [moving, leaving, coming].iter().enumerate() {
+            let tab = room.open(&format!("/{}-{i}", host.len()), body);
+            for _ in 0..4 {
+                let reply = room.patiently("observe", json!({"tab": tab, "image": true}));
+                let server = reply.server();
+                assert!(
+                    !reply.page().to_string().contains("planted"),
+                    "{}",
+                    reply.page()
+                );
+                match reply.image() {
+                    Some((_, bytes)) => {
+                        let picture = image::load_from_memory(&bytes).unwrap().into_rgb8();
+                        let red = picture
+                            .pixels()
+                            .filter(|p| p[0] > 230 && p[1] < 40 && p[2] < 40);
+                        assert_eq!(red.count(), 0, "{host} {i}");
+                    }
+                    None => assert!(server["image_withheld"].is_string(), "{server}"),
+                }
+            }
+            room.patiently("close_tab", json!({"tab": tab}));
+        }
+    }
+}
+
+#[test]
+fn the_focus_the_wait_and_the_lock_reach_into_a_listed_frame() {
+    let mut room = room();
+    for host in [BANK, SISTER] {
+        let body = "<form action='/effect/sent' onsubmit=\"event.preventDefault(); fetch('/effect/sent'); setTimeout(() => document.body.append('Words that come late'), 700)\"><input aria-label=Town></form><button onclick=\"fetch('/effect/paid')\">Pay now</button>";
+        room.site.page(&format!("{host}/inner"), &html(body));
+        let before = room.site.count("sent");
+        let seen = room.show(
+            &format!("/{}", host.len()),
+            &frame(host, "/inner", "width=400 height=100"),
+        );
+        room.fill(&seen, "\"Town\"", "Ulm").server();
+        // Without a mark: on what has the focus, which is in the frame.
+        let arguments = json!({"snapshot_id": seen.snapshot, "key": "Enter"});
+        let reply = room.patiently("press_key", arguments);
+        assert_eq!(reply.server()["outcome"], "done", "{}", reply.0);
+        room.site.wait_for("sent", before + 1);
+        let wanted = json!({"tab": seen.tab, "text": "words that come late", "timeout": 10});
+        assert_eq!(room.patiently("wait_for", wanted).server()["met"], true);
+        // What is locked on a page is locked in a frame; here nobody can be asked.
+        refused(&room.click(&seen, "\"Pay now\""), "L404");
+    }
+    assert_eq!(room.site.count("paid"), 0);
+}
