@@ -446,7 +446,7 @@ impl Page {
     /// Where the tab or the node is gone.
     pub async fn holds(&self, handle: &Handle, text: &str) -> Result<Held, Refusal> {
         let world = self.world()?;
-        self.value(
+        self.handed(
             &world,
             script::HOLDS,
             Some(handle),
@@ -461,7 +461,7 @@ impl Page {
     /// Where the tab or the node is gone.
     pub async fn set_value(&self, handle: &Handle, text: &str) -> Result<Held, Refusal> {
         let world = self.world()?;
-        self.value(
+        self.handed(
             &world,
             script::SET_VALUE,
             Some(handle),
@@ -484,7 +484,7 @@ impl Page {
             .iter()
             .map(|option| Argument::Value(json!(option.raw())))
             .collect();
-        self.value(&world, script::CAN_CHOOSE, Some(handle), wanted)
+        self.handed(&world, script::CAN_CHOOSE, Some(handle), wanted)
             .await
     }
 
@@ -498,7 +498,7 @@ impl Page {
             .iter()
             .map(|option| Argument::Value(json!(option.raw())))
             .collect();
-        self.value(&world, script::CHOOSE, Some(handle), wanted)
+        self.handed(&world, script::CHOOSE, Some(handle), wanted)
             .await
     }
 

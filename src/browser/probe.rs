@@ -17,9 +17,11 @@ use super::wire::{CALL, SessionId, WireError};
 use crate::domain::digest::Digest;
 use crate::domain::epoch::Generation;
 use crate::domain::mark::TabId;
+use crate::domain::secret::Secrets;
 use crate::domain::site::{Address, Origin};
 use crate::domain::text::Untrusted;
 use crate::error::{Code, Fault, Refusal};
+use crate::policy::echo::Cleaner;
 
 /// The objects of one look are dropped together.
 const GROUP: &str = "countersign";
@@ -668,6 +670,12 @@ impl Page {
         self.hub.tab(self.tab).ok_or_else(|| Code::TabClosed.into())
     }
 
+    /// What cleans the text of a document of this origin.
+    #[must_use]
+    pub fn cleaner(&self, origin: &Origin) -> Cleaner {
+        self.hub.known.on(origin)
+    }
+
     /// The notes of the tab, told once.
     #[must_use]
     pub fn take_notes(&self) -> Vec<Note> {
@@ -714,9 +722,15 @@ impl Page {
         let world = self.world()?;
         let closed = self.closed_roots(&world).await?;
         let limits = json!({"marks": budget.marks, "text": budget.text, "nodes": budget.nodes, "hits": budget.hits, "hidden": budget.hidden});
-        let mut arguments = vec![Argument::Value(limits), Argument::Value(table.clone())];
+        let known = self.hub.known.of(&world.origin);
+        let known = known.iter().map(|value| json!(value.as_str())).collect();
+        let mut arguments = vec![
+            Argument::Value(limits),
+            Argument::Value(table.clone()),
+            Argument::Value(known),
+        ];
         arguments.extend(closed.iter().map(|root| Argument::ObjectId(root)));
-        let walked: Walked = self.value(&world, script::WALK, None, arguments).await?;
+        let walked: Walked = self.handed(&world, script::WALK, None, arguments).await?;
         let handles = self.list(&world, script::LOOKED).await?;
         let serials = walked.items.iter().filter_map(|item| match item {
             Item::Mark { n, f, .. } => Some((*n, f.serial)),
@@ -835,7 +849,7 @@ impl Page {
             Argument::Value(json!(pressing)),
         ];
         let (raw, accessible) = tokio::join!(
-            self.value::<RawFacts>(&world, script::FACTS, Some(handle), arguments),
+            self.handed::<RawFacts>(&world, script::FACTS, Some(handle), arguments),
             self.accessible(key.backend)
         );
         let (raw, (role, name)) = (raw?, accessible?);
@@ -1090,6 +1104,20 @@ impl Page {
             .value)
     }
 
+    /// The same for what also hands over what the page's sensitive fields held: that is kept before anything of the
+    /// answer can leave, and it is no part of the answer.
+    pub(in crate::browser) async fn handed<T: DeserializeOwned>(
+        &self,
+        world: &World,
+        script: Script,
+        this: Option<&Handle>,
+        arguments: Vec<Argument<'_>>,
+    ) -> Result<T, Refusal> {
+        let handed: Handed<T> = self.value(world, script, this, arguments).await?;
+        self.hub.known.learn(&world.origin, handed.held);
+        Ok(handed.read)
+    }
+
     /// Calls a constant function and keeps the object it returns; `None` for null.
     pub(in crate::browser) async fn object(
         &self,
@@ -1286,6 +1314,12 @@ struct Object {
 #[derive(Deserialize)]
 struct Returned<T> {
     result: ByValue<T>,
+}
+
+#[derive(Deserialize)]
+struct Handed<T> {
+    read: T,
+    held: Secrets,
 }
 
 #[derive(Deserialize)]

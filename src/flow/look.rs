@@ -57,6 +57,7 @@ async fn seen<A: Ask + 'static>(session: &Session<A>, wanted: Observe) -> Result
             &mut numbers,
             &mut shelf,
             notes,
+            session.known(),
         )
     };
     let look = Look {
@@ -170,6 +171,7 @@ async fn awaited<A: Ask + 'static>(
             &mut numbers,
             &mut shelf,
             notes,
+            session.known(),
         )
     };
     redacted.say("met", serde_json::json!(met));

@@ -1,11 +1,13 @@
 //! The only exit for anything a page wrote: text is scrubbed of card and account numbers, pictures are masked already,
 //! and what the server says is kept apart from what the page says (security B1, B3).
 
+use std::collections::HashMap;
+
 use base64::Engine as _;
 use serde_json::{Map, Value, json};
 
 use super::capture::{Capture, Captured, Taken};
-use crate::browser::probe::Counts;
+use crate::browser::probe::{Counts, Item, Look};
 use crate::browser::targets::Note;
 use crate::domain::digest::Digest;
 use crate::domain::mark::{Mark, SnapshotId, TabId};
@@ -14,10 +16,10 @@ use crate::error::{Detail, Effect, Refusal};
 use crate::gesture::perform::Outcome;
 use crate::gesture::settle::Parts;
 use crate::journal::{CallRecord, Outcome as OutcomeEntry, Sealed};
-use crate::policy::values::find_values;
+use crate::policy::echo::{Cleaner, Known, MASK};
 use crate::snapshot::number::Numbers;
 use crate::snapshot::shelf::{Shelf, Snapshot};
-use crate::snapshot::tree::{compose, quote};
+use crate::snapshot::tree::{Composed, compose, quote};
 
 /// What may leave: nothing else becomes a reply.
 #[derive(Debug)]
@@ -30,21 +32,10 @@ pub struct Redacted {
     entry: Option<OutcomeEntry>,
 }
 
-/// One fixed length for whatever is masked.
-const MASK: &str = "••••••••";
-
-/// Page text without card and account numbers.
+/// A text without card and account numbers. What else is sensitive is known to a [`Cleaner`] alone.
 #[must_use]
 pub fn scrub(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    for span in find_values(text) {
-        out.push_str(text.get(at..span.start).unwrap_or_default());
-        out.push_str(MASK);
-        at = span.end;
-    }
-    out.push_str(text.get(at..).unwrap_or_default());
-    out
+    Cleaner::default().clean(text)
 }
 
 /// Which lines of a look are told.
@@ -57,6 +48,10 @@ pub enum Telling {
 }
 
 /// Redacts a look that was asked for.
+#[allow(
+    clippy::too_many_arguments,
+    reason = "what a look is told from, and what it is told with"
+)]
 pub fn look(
     capture: Capture,
     tab: TabId,
@@ -65,6 +60,7 @@ pub fn look(
     numbers: &mut Numbers,
     shelf: &mut Shelf,
     notes: Vec<Note>,
+    known: &Known,
 ) -> (Redacted, SnapshotId, Option<Digest>) {
     let mut server = Map::new();
     let mut page = Map::new();
@@ -80,7 +76,7 @@ pub fn look(
         &mut server,
         &mut page,
     );
-    tell_notes(notes, &mut server, &mut page);
+    tell_notes(notes, known, true, &mut server, &mut page);
     let digest = image.as_deref().map(Digest::of);
     (
         Redacted {
@@ -102,6 +98,7 @@ pub fn outcome(
     numbers: &mut Numbers,
     shelf: &mut Shelf,
     after: Option<Sealed>,
+    known: &Known,
 ) -> Redacted {
     let Captured { parts, after: seen } = captured;
     let Parts {
@@ -135,19 +132,29 @@ pub fn outcome(
             json!("the page is still loading; call wait_for or observe"),
         );
     }
-    let refusal = refusal.map(
-        |refusal| match covered_by.and_then(|key| numbers.known(&key)) {
-            Some(mark) => refusal.with(Detail::CoveredBy(mark)),
-            None => refusal,
-        },
-    );
+    let cleaner = match (&seen, &tab) {
+        (Ok(capture), Some(_)) => known.on(capture.origin()),
+        (Ok(_) | Err(_), _) => known.everywhere(),
+    };
+    let refusal = refusal
+        .map(|refusal| cleaned(refusal, &cleaner))
+        .map(
+            |refusal| match covered_by.and_then(|key| numbers.known(&key)) {
+                Some(mark) => refusal.with(Detail::CoveredBy(mark)),
+                None => refusal,
+            },
+        );
     if let Some(field) = field {
         server.insert("field_holds_it".to_owned(), json!(field.same));
         if let Some(value) = field.value {
-            page.insert("field".to_owned(), json!(quote(&scrub(&value), 400)));
+            page.insert(
+                "field".to_owned(),
+                json!(quote(&cleaner.clean(&value), 400)),
+            );
         }
     }
     let mut changes = Vec::new();
+    let looked = seen.is_ok();
     match (seen, &tab) {
         (Ok(mut capture), Some(tab)) => {
             // The picture is sealed with the journal; a model that wants one observes.
@@ -183,7 +190,7 @@ pub fn outcome(
         }
         (Ok(_) | Err(_), None) => {}
     }
-    tell_notes(notes, &mut server, &mut page);
+    tell_notes(notes, known, looked, &mut server, &mut page);
     let entry = OutcomeEntry {
         intent: sequence,
         outcome: name.to_owned(),
@@ -202,7 +209,8 @@ pub fn outcome(
 }
 
 /// Redacts a refusal that came before any gesture.
-pub fn refusal(refusal: Refusal, call: &CallRecord) -> Redacted {
+pub fn refusal(refusal: Refusal, call: &CallRecord, cleaner: &Cleaner) -> Redacted {
+    let refusal = cleaned(refusal, cleaner);
     let mut server = Map::new();
     if let Some(tab) = call.tab {
         server.insert("tab".to_owned(), json!(tab));
@@ -256,11 +264,12 @@ fn put(
     server: &mut Map<String, Value>,
     page: &mut Map<String, Value>,
 ) -> (SnapshotId, Option<Vec<u8>>) {
-    let Capture { look, picture } = capture;
-    let mut composed = compose(&look, numbers);
-    for line in &mut composed.lines {
-        *line = scrub(line);
-    }
+    let Capture {
+        look,
+        picture,
+        cleaner,
+    } = capture;
+    let composed = written(&look, &cleaner, numbers);
     let id = shelf.next_id();
     server.insert("origin".to_owned(), json!(look.origin.to_string()));
     server.insert("snapshot_id".to_owned(), json!(id));
@@ -271,12 +280,16 @@ fn put(
     }
     page.insert(
         "title".to_owned(),
-        json!(quote(&scrub(&look.walked.title), 200)),
+        json!(quote(&cleaner.clean(&look.walked.title), 200)),
     );
-    page.insert("url".to_owned(), json!(address(&look.walked.url)));
+    page.insert("url".to_owned(), json!(address(&look.walked.url, &cleaner)));
     let old = match telling {
         Telling::Whole => None,
-        Telling::Since(id) => shelf.get(id).map(|snapshot| &snapshot.lines),
+        // What was told before it was known to be sensitive is not told again as something that is gone.
+        Telling::Since(id) => shelf.get(id).map(|snapshot| {
+            let lines = snapshot.lines.iter();
+            lines.map(|line| cleaner.clean(line)).collect::<Vec<_>>()
+        }),
     };
     match old {
         None => {
@@ -287,7 +300,7 @@ fn put(
             }
         }
         Some(old) => {
-            let (added, removed) = difference(old, &composed.lines);
+            let (added, removed) = difference(&old, &composed.lines);
             let (added, cut) = fit(&added, text_limit);
             server.insert(
                 "changes".to_owned(),
@@ -321,6 +334,55 @@ fn put(
         lines: composed.lines,
     });
     (id, image)
+}
+
+/// Numbers and writes a look of which nothing sensitive is left. What was remembered for the checks alone stays as it was read.
+fn written(look: &Look, cleaner: &Cleaner, numbers: &mut Numbers) -> Composed {
+    let mut shown = look.clone();
+    for item in &mut shown.walked.items {
+        if let Item::Mark { f, .. } = item {
+            for text in [&mut f.text, &mut f.label, &mut f.href, &mut f.action] {
+                *text = cleaner.clean(text);
+            }
+        }
+    }
+    for seen in &mut shown.elements {
+        seen.name = Untrusted::new(cleaner.clean(seen.name.raw()));
+    }
+    let mut composed = compose(&shown, numbers);
+    let prints: HashMap<_, _> = look
+        .walked
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Mark { n, f, .. } => look.elements.get(*n).map(|seen| (&seen.key, (f, seen))),
+            Item::Text { .. } | Item::Hidden { .. } | Item::Blocked { .. } => None,
+        })
+        .collect();
+    for remembered in composed.marks.values_mut() {
+        if let Some((print, seen)) = prints.get(&remembered.key) {
+            remembered.print = (*print).clone();
+            remembered.name = seen.name.clone();
+        }
+    }
+    let in_an_address: String = MASK.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    for line in &mut composed.lines {
+        *line = cleaner.clean(&line.replace(&in_an_address, MASK));
+    }
+    composed
+}
+
+/// A refusal whose details are clean.
+fn cleaned(refusal: Refusal, cleaner: &Cleaner) -> Refusal {
+    let Some(Detail::Options(list)) = refusal.detail() else {
+        return refusal;
+    };
+    let clean = |text: &Untrusted| Untrusted::new(cleaner.clean(text.raw()));
+    let list = list
+        .iter()
+        .map(|(label, value)| (clean(label), clean(value)))
+        .collect();
+    refusal.with(Detail::Options(list))
 }
 
 /// A line without what its fields hold: the journal keeps what was typed by its length alone (security J8). Page text stands
@@ -377,7 +439,7 @@ fn out_of_sight(counts: &Counts, server: &mut Map<String, Value>) {
 }
 
 /// Path of an address; values of its query stay inside.
-fn address(url: &str) -> String {
+fn address(url: &str, cleaner: &Cleaner) -> String {
     match url::Url::parse(url) {
         Ok(mut parsed) => {
             let query = parsed.query().is_some();
@@ -385,7 +447,7 @@ fn address(url: &str) -> String {
             let _ = parsed.set_password(None);
             parsed.set_query(None);
             parsed.set_fragment(None);
-            let plain = scrub(parsed.as_str());
+            let plain = cleaner.clean(parsed.as_str());
             if query { format!("{plain}?…") } else { plain }
         }
         Err(_) => "(unreadable)".to_owned(),
@@ -409,7 +471,7 @@ fn fit(lines: &[String], limit: usize) -> (Vec<String>, usize) {
 
 /// Lines that are new and lines that are gone, as multisets: a page that only reorders its lines has changed nothing.
 fn difference(old: &[String], new: &[String]) -> (Vec<String>, Vec<String>) {
-    let mut count: std::collections::HashMap<&str, i64> = std::collections::HashMap::new();
+    let mut count: HashMap<&str, i64> = HashMap::new();
     for line in old {
         *count.entry(line).or_default() += 1;
     }
@@ -433,15 +495,28 @@ fn difference(old: &[String], new: &[String]) -> (Vec<String>, Vec<String>) {
     (added, removed)
 }
 
-fn tell_notes(notes: Vec<Note>, server: &mut Map<String, Value>, page: &mut Map<String, Value>) {
+/// Tells what happened beside a call. What a dialog said is told only where the page could be looked at after it: what its
+/// fields held by then is known from that look.
+fn tell_notes(
+    notes: Vec<Note>,
+    known: &Known,
+    looked: bool,
+    server: &mut Map<String, Value>,
+    page: &mut Map<String, Value>,
+) {
     let mut events: Vec<Value> = Vec::new();
     let mut said: Vec<Value> = Vec::new();
     let site = |site: Option<crate::domain::site::Site>| site.map(|site| site.to_string());
     for note in notes {
         match note {
-            Note::Dialog { kind, text } => {
+            Note::Dialog { kind, text, origin } => {
                 events.push(json!({"dialog_dismissed": kind}));
-                said.push(json!(quote(&scrub(text.raw()), 300)));
+                let text = if looked {
+                    known.on(&origin).clean(text.raw())
+                } else {
+                    MASK.to_owned()
+                };
+                said.push(json!(quote(&text, 300)));
             }
             Note::DepartureStopped(to) => events.push(json!({"departure_stopped": site(to)})),
             Note::Opened(tab) => events.push(json!({"opened_tab": tab})),
@@ -527,7 +602,10 @@ mod tests {
     #[test]
     fn addresses_leave_without_credentials_and_query_values() {
         assert_eq!(
-            address("https://u:p@bank.test/a?token=s3cret#frag"),
+            address(
+                "https://u:p@bank.test/a?token=s3cret#frag",
+                &Cleaner::default()
+            ),
             "https://bank.test/a?…"
         );
     }

@@ -19,6 +19,7 @@ mod harness;
 mod layers;
 mod locks;
 mod look;
+mod masks;
 mod serve;
 mod sites;
 mod support;
