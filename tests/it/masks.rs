@@ -340,13 +340,9 @@ fn a_value_is_in_no_name_title_address_dialog_refusal_journal_or_log() {
     for tool in ["list_tabs", "status"] {
         replies.push(room.patiently(tool, json!({})).0.to_string());
     }
-    let icon = now
-        .find("named \"••••••••\"")
-        .expect("a button named by it");
-    let reply = room.patiently(
-        "click",
-        json!({"snapshot_id": room.look(&tab).snapshot, "mark": icon}),
-    );
+    let now = room.look(&tab);
+    let reply = room.click(&now, "named \"••••••••\"");
+    assert!(!reply.is_refusal(), "{}", reply.0);
     replies.push(reply.0.to_string());
     for reply in &replies {
         assert_eq!(found(reply), [""; 0], "{reply}");
