@@ -236,7 +236,7 @@
   };
   const valuesHeld = () => {
     heldNow();
-    return { values: [...held, ...tokens], overfull };
+    return { values: [...held], passing: [...tokens], overfull };
   };
   const handed = (read) => ({ read, held: valuesHeld() });
 
@@ -798,7 +798,8 @@
 
   const walk = (limits, sensitiveTable, closed, ofThisSite) => {
     setTable(sensitiveTable);
-    for (const value of ofThisSite ?? []) keep(value);
+    for (const value of ofThisSite?.values ?? []) keep(value);
+    for (const value of ofThisSite?.passing ?? []) keepToken(value);
     closedRoots.clear();
     for (const root of closed) {
       closedRoots.set(hostOf(root), root);
@@ -1200,23 +1201,28 @@
         }
       }
     }
-    // Runs of texts with digits, with nothing but white space between them.
-    let run = [];
+    // Runs of texts with nothing but white space between them, each going on where the one before ends.
+    const END = /[\dA-Z][\s.-]{0,3}$/, START = /^[\s.-]{0,3}[\dA-Z]/, GROUP = /^\d{2,6}$/;
+    let run = [], home = null;
     const judge = () => {
       const joined = run.map((at) => texts[at].text).join('');
-      if (run.length > 1 && joined.length >= 13 && run.some((at) => /\d/.test(texts[at].text)) && valueLike(joined)) {
-        for (const at of run) mark(at, 0, texts[at].text.length);
-      }
+      if (run.length > 1 && valueLike(joined)) for (const at of run) mark(at, 0, texts[at].text.length);
       run = [];
+      home = null;
     };
-    let block = null;
     texts.forEach(({ node, field, text }, at) => {
       if (!/\S/.test(text)) return;
-      const digits = /\d/.test(text) || (run.length > 0 && /^[\sA-Z]{1,8}$/.test(text));
-      const home = digits ? blockOf(node ?? field) : null;
-      if (!digits || home !== block || (run.length > 0 && (field === undefined) !== (texts[run[0]].field === undefined)) || run.length > 16) judge();
-      block = home;
-      if (digits && (field === undefined || /^\d{2,6}$/.test(text))) run.push(at);
+      const last = run.length > 0 && run.length < 32 ? texts[run.at(-1)] : null;
+      if (last !== null && (field === undefined ? last.field === undefined && START.test(text) : last.field !== undefined && GROUP.test(text))) {
+        home ??= blockOf(last.node ?? last.field);
+        if (blockOf(node ?? field) === home) {
+          run.push(at);
+          if (field === undefined && !END.test(text)) judge();
+          return;
+        }
+      }
+      judge();
+      if (field === undefined ? END.test(text) : GROUP.test(text)) run.push(at);
     });
     judge();
     return [...out].map(([at, [from, to]]) => ({ ...texts[at], from, to }));
@@ -1238,6 +1244,7 @@
   const blockOf = (node) => {
     for (let el = isElement(node) ? parentOf(node) : isElement(parentNode(node)) ? parentNode(node) : parentOf(node); el; el = parentOf(el)) {
       const name = localName(el);
+      if (name === 'td' || name === 'th') return el;
       if (['span', 'b', 'i', 'em', 'strong', 'a', 'code', 'small', 'u', 's', 'mark', 'font', 'label'].includes(name) || !BLOCKS.has(styleOf(el).display)) continue;
       return el;
     }

@@ -722,12 +722,10 @@ impl Page {
         let world = self.world()?;
         let closed = self.closed_roots(&world).await?;
         let limits = json!({"marks": budget.marks, "text": budget.text, "nodes": budget.nodes, "hits": budget.hits, "hidden": budget.hidden});
-        let known = self.hub.known.of(&world.origin);
-        let known = known.iter().map(|value| json!(value.as_str())).collect();
         let mut arguments = vec![
             Argument::Value(limits),
             Argument::Value(table.clone()),
-            Argument::Value(known),
+            Argument::Value(self.hub.known.of(&world.origin)),
         ];
         arguments.extend(closed.iter().map(|root| Argument::ObjectId(root)));
         let walked: Walked = self.handed(&world, script::WALK, None, arguments).await?;

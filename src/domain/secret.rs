@@ -25,12 +25,14 @@ impl Secret {
 #[serde(from = "Handed")]
 pub struct Secrets {
     all: Vec<Secret>,
+    passing: Vec<Secret>,
     overfull: bool,
 }
 
 #[derive(Deserialize)]
 struct Handed {
     values: Vec<String>,
+    passing: Vec<String>,
     overfull: bool,
 }
 
@@ -38,6 +40,7 @@ impl From<Handed> for Secrets {
     fn from(handed: Handed) -> Self {
         Self {
             all: handed.values.into_iter().map(Secret::new).collect(),
+            passing: handed.passing.into_iter().map(Secret::new).collect(),
             overfull: handed.overfull,
         }
     }
@@ -49,14 +52,24 @@ impl Secrets {
     pub fn new(values: Vec<String>) -> Self {
         Self {
             all: values.into_iter().map(Secret::new).collect(),
+            passing: Vec::new(),
             overfull: false,
         }
     }
 
-    /// The secrets, and whether there were more than could be kept.
+    /// Some that each page has anew, such as tokens of its forms.
     #[must_use]
-    pub fn into_parts(self) -> (Vec<Secret>, bool) {
-        (self.all, self.overfull)
+    pub fn passing(values: Vec<String>) -> Self {
+        Self {
+            passing: values.into_iter().map(Secret::new).collect(),
+            ..Self::new(Vec::new())
+        }
+    }
+
+    /// The secrets, those that pass, and whether there were more than could be kept.
+    #[must_use]
+    pub fn into_parts(self) -> (Vec<Secret>, Vec<Secret>, bool) {
+        (self.all, self.passing, self.overfull)
     }
 }
 

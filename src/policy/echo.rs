@@ -9,6 +9,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde_json::{Value, json};
 use unicode_normalization::UnicodeNormalization as _;
 use zeroize::Zeroizing;
 
@@ -30,6 +31,8 @@ const LEAST: usize = 3;
 const CUT: usize = 60;
 /// How many values of one site are kept. Past them nothing of that site's text is told.
 const MOST: usize = 1_500;
+/// How many tokens of hidden inputs.
+const PASSING: usize = 128;
 
 /// How a value must stand in a text to be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,26 +51,37 @@ struct Needle {
 #[derive(Default)]
 struct Learnt {
     values: Vec<Secret>,
+    /// Tokens of hidden inputs: each page has new ones, so the oldest go.
+    passing: Vec<Secret>,
     needles: Vec<Needle>,
     overfull: bool,
 }
 
+fn has(list: &[Secret], value: &Secret) -> bool {
+    list.iter().any(|known| known.expose() == value.expose())
+}
+
 impl Learnt {
-    fn learn(&mut self, value: Secret) {
-        if self
-            .values
-            .iter()
-            .any(|known| known.expose() == value.expose())
-        {
+    fn knows(&self, value: &Secret) -> bool {
+        has(&self.values, value) || has(&self.passing, value)
+    }
+
+    fn keep(&mut self, value: Secret) {
+        if has(&self.values, &value) {
             return;
         }
         if self.values.len() >= MOST {
             self.overfull = true;
             return;
         }
-        let plain = folded(&signs(value.expose()));
-        for decoded in [None, every_escape(&signs(value.expose()))] {
-            let text = decoded.map_or_else(|| plain.clone(), |signs| folded(&signs));
+        self.seek(&value);
+        self.values.push(value);
+    }
+
+    fn seek(&mut self, value: &Secret) {
+        let signs = signs(value.expose());
+        for text in std::iter::once(folded(&signs)).chain(every_escape(&signs).map(|s| folded(&s)))
+        {
             let stands = match text.chars().count() {
                 LONG.. => Stands::Anywhere,
                 SHORT.. => Stands::AsWord,
@@ -84,7 +98,6 @@ impl Learnt {
                 });
             }
         }
-        self.values.push(value);
     }
 }
 
@@ -113,41 +126,46 @@ fn owner(origin: &Origin) -> String {
 impl Known {
     /// Takes over what a page of this origin held.
     pub fn learn(&self, origin: &Origin, held: Secrets) {
-        let (values, overfull) = held.into_parts();
-        if values.is_empty() && !overfull {
-            return;
-        }
+        let (values, passing, overfull) = held.into_parts();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.entry(owner(origin)).or_default();
+        let news = |values: &[Secret]| values.iter().any(|value| !known.knows(value));
+        if !news(&values) && !news(&passing) && (known.overfull || !overfull) {
+            return;
+        }
+        let again = |list: &[Secret]| -> Vec<Secret> {
+            let copies = list.iter().map(|value| value.expose().to_owned());
+            copies.map(Secret::new).collect()
+        };
         let mut next = Learnt {
             overfull: known.overfull || overfull,
             ..Learnt::default()
         };
-        let fresh = |value: &Secret| {
-            known
-                .values
-                .iter()
-                .all(|old| old.expose() != value.expose())
-        };
-        if !values.iter().any(fresh) && next.overfull == known.overfull {
-            return;
+        let mut tokens = again(&known.passing);
+        let fresh: Vec<Secret> = passing
+            .into_iter()
+            .filter(|value| !has(&tokens, value))
+            .collect();
+        tokens.extend(fresh);
+        next.passing = tokens.split_off(tokens.len().saturating_sub(PASSING));
+        for token in again(&next.passing) {
+            next.seek(&token);
         }
-        let again = known
-            .values
-            .iter()
-            .map(|value| Secret::new(value.expose().to_owned()));
-        again.chain(values).for_each(|value| next.learn(value));
+        let old = again(&known.values);
+        old.into_iter()
+            .chain(values)
+            .for_each(|value| next.keep(value));
         *known = Arc::new(next);
     }
 
-    /// The values of an origin's site, to be handed back to a page of that site, so that its picture is masked too.
+    /// The values of an origin's site as an argument of the page script, to be handed back to a page of that site, so that its picture is masked too.
     #[must_use]
-    pub fn of(&self, origin: &Origin) -> Vec<Zeroizing<String>> {
-        self.learnt(origin)
-            .values
-            .iter()
-            .map(|value| Zeroizing::new(value.expose().to_owned()))
-            .collect()
+    pub fn of(&self, origin: &Origin) -> Value {
+        let learnt = self.learnt(origin);
+        let list = |values: &[Secret]| -> Vec<Value> {
+            values.iter().map(|value| json!(value.expose())).collect()
+        };
+        json!({"values": list(&learnt.values), "passing": list(&learnt.passing)})
     }
 
     /// What cleans the text of a page of this origin.
@@ -720,9 +738,22 @@ mod tests {
         );
         for other in ["https://shop.co.uk", "null", "http://127.0.0.1"] {
             assert_eq!(known.on(&page(other)).clean("hunter2!x"), "hunter2!x");
-            assert!(known.of(&page(other)).is_empty());
+            assert_eq!(known.of(&page(other))["values"], json!([]));
         }
         assert_eq!(known.everywhere().clean("hunter2!x"), MASK);
+        // Tokens come and go; values stay until there are too many.
+        let tokens = |from: usize| {
+            (from..from + PASSING)
+                .map(|n| format!("token-{n:04}"))
+                .collect()
+        };
+        known.learn(&here, Secrets::passing(tokens(0)));
+        known.learn(&here, Secrets::passing(tokens(PASSING)));
+        assert_eq!(
+            known.on(&here).clean("token-0200 hunter2!x"),
+            format!("{MASK} {MASK}")
+        );
+        assert_eq!(known.on(&here).clean("token-0001"), "token-0001");
         let many = (0..MOST).map(|n| format!("value-{n}")).collect();
         known.learn(&here, held(many));
         assert_eq!(known.on(&here).clean("anything"), MASK);
