@@ -1141,7 +1141,7 @@
         const range = newRange(ownerDocument(node));
         range.selectNodeContents(node);
         // Of a long text only what is around the value.
-        if (node.data.length > 80) {
+        if (node.data.length > 120) {
           range.setStart(node, Math.max(from - 8, 0));
           range.setEnd(node, Math.min(to + 8, node.data.length));
         }
