@@ -47,6 +47,7 @@
   const newRange = method(Document.prototype, 'createRange');
   const command = method(Document.prototype, 'execCommand');
   const dispatch = method(EventTarget.prototype, 'dispatchEvent');
+  const listen = method(EventTarget.prototype, 'addEventListener');
   const docQueryAll = method(Document.prototype, 'querySelectorAll');
   const docFromPoint = method(Document.prototype, 'elementFromPoint');
   const docStack = method(Document.prototype, 'elementsFromPoint');
@@ -148,25 +149,154 @@
   const becomes = (el, kind) => {
     const known = sensitive.get(el);
     const at = (k) => (KINDS.includes(k) ? KINDS.indexOf(k) : KINDS.length);
+    if (known === undefined) everSensitive.push(new WeakRef(el));
     if (known === undefined || at(kind) < at(known)) sensitive.set(el, kind);
   };
+
+  // ---- what sensitive fields held: the page may show it anywhere, long after the field is emptied or gone ---------------
+  const everSensitive = []; // weak references, to read them again
+  const held = new Set(); // values of this document's fields, and of this site's that were handed over
+  const tokens = new Set(); // values of hidden inputs that look like tokens, the oldest first
+  const needles = new Map(); // a value -> its spellings, folded
+  const typing = new Map(); // a field's number -> what is being typed into it
+  let overfull = false;
+  const HELD = 1000, TOKENS = 64, PIECE = 128, PIECES = 128;
+  const rawValue = (el) => (isHtml(el, HTMLInputElement) ? inputValue(el) : isHtml(el, HTMLTextAreaElement) ? areaValue(el) : textContent(el));
+  // Hidden inputs hold ids, prices, names and words as well, which rightly stand on the page. Of what they hold only what
+  // looks like a token counts: one word of letters and digits in turns, or a long one.
+  const tokenLike = (value) => {
+    if (value.length < 8 || !/^[\w+/=.~-]+$/.test(value) || !/\d/.test(value) || !/[a-z]/i.test(value)) return false;
+    if (/[a-z0-9]{20}/i.test(value)) return true;
+    const kind = (c) => (/\d/.test(c) ? 0 : /[a-z]/.test(c) ? 1 : /[A-Z]/.test(c) ? 2 : 3);
+    let turns = 0;
+    for (let i = 1; i < value.length; i++) if (kind(value[i]) < 3 && kind(value[i - 1]) < 3 && kind(value[i]) !== kind(value[i - 1])) turns++;
+    return turns / value.length > 0.3;
+  };
+  // A card holder's name, a card's brand and the year it ends are masked in their field, and stand rightly elsewhere.
+  const COMMON = ['cc-name', 'cc-given-name', 'cc-additional-name', 'cc-family-name', 'cc-type', 'cc-exp-month', 'cc-exp-year'];
+  const isCommon = (el, kind) => kind === 'card' && clean(attr(el, 'autocomplete')).toLowerCase().split(' ').some((token) => COMMON.includes(token));
+  const keep = (value) => {
+    const text = String(value).trim();
+    if (text.length < 3) return;
+    // A long value is kept in pieces, so that any of them is found.
+    for (let at = 0, n = 0; at < text.length && n < PIECES; at += PIECE, n++) {
+      const piece = text.slice(at, at + PIECE);
+      if (held.has(piece)) continue;
+      if (held.size >= HELD) return void (overfull = true);
+      held.add(piece);
+      learn(piece);
+    }
+  };
+  const keepToken = (value) => {
+    if (!tokenLike(value) || tokens.has(value)) return;
+    if (tokens.size >= TOKENS) tokens.delete(tokens.values().next().value);
+    tokens.add(value);
+    learn(value);
+  };
+  const hold = (el) => {
+    const kind = sensitive.get(el);
+    if (kind === undefined || isCommon(el, kind)) return;
+    const value = rawValue(el);
+    if (kind === 'hidden') keepToken(value);
+    else keep(value);
+  };
+  // Between two looks a value may come and go. While it is typed its beginnings are no values of their own; what it was
+  // before something was taken away again is.
+  const onInput = (event) => {
+    const el = composedPath(event)[0];
+    if (!isElement(el) || !noteSensitive(el)) return;
+    if (isCommon(el, sensitive.get(el))) return;
+    const now = rawValue(el), was = typing.get(serial(el));
+    if (was !== undefined && !now.startsWith(was.value) && (was.grows || !was.value.startsWith(now) || now === '')) keep(was.value);
+    typing.set(serial(el), { value: now, grows: was === undefined || now.length > was.value.length });
+    if (event.type === 'change') hold(el);
+  };
+  const heldNow = () => {
+    for (const { value } of typing.values()) keep(value);
+    typing.clear();
+    let boxes = [], left = 0;
+    const join = () => {
+      if (boxes.length > 1) keep(boxes.map((el) => rawValue(el)).join(''));
+      boxes = [];
+    };
+    for (const ref of everSensitive) {
+      const el = ref.deref();
+      if (el === undefined) continue;
+      everSensitive[left++] = ref;
+      hold(el);
+    }
+    everSensitive.length = left;
+    // A code whose signs have a box each is one value.
+    for (const ref of everSensitive) {
+      const el = ref.deref();
+      if (el === undefined || sensitive.get(el) === 'hidden') continue;
+      const length = rawValue(el).length;
+      if (length < 1 || length > 4 || (boxes.length > 0 && formOf(el) !== formOf(boxes[0]))) join();
+      if (length >= 1 && length <= 4) boxes.push(el);
+    }
+    join();
+  };
+  const valuesHeld = () => {
+    heldNow();
+    return { values: [...held], passing: [...tokens], overfull };
+  };
+  const handed = (read) => ({ read, held: valuesHeld() });
+
+  // The letters of a text that count when a value is looked for: case, white space and separators aside.
+  const APART = /[\s\p{Cf}\p{Cc}\-._/·•\u2010-\u2015\u2212]/gu;
+  const fold = (text) => (/^[\x21-\x2c\x30-\x5e\x60-\x7e]*$/.test(text) ? text.toLowerCase() : text.replace(APART, '').normalize('NFKD').toLowerCase().replace(APART, ''));
+  const escapes = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+  const learn = (value) => {
+    if (needles.has(value)) return;
+    let spelt = [value];
+    try {
+      spelt = [value, encodeURIComponent(value), encodeURI(value), new URLSearchParams([['', value]]).toString().slice(1), value.replace(/[&<>"']/g, (c) => escapes[c]), JSON.stringify(value).slice(1, -1)];
+    } catch {
+      // Half a letter cannot be encoded.
+    }
+    const texts = [...new Set(spelt.map(fold))].filter((text) => text.length >= 3 && (/[\p{L}\p{N}]/u.test(text) || [...text].some((c) => c !== text[0])));
+    needles.set(value, texts);
+  };
+  const joins = (a, b) => (/\p{L}/u.test(a) && /\p{L}/u.test(b)) || (/\p{N}/u.test(a) && /\p{N}/u.test(b));
+  // Where values stand in a folded text. `edge` says whether a text of the page begins or ends at a place.
+  const echoes = (text, edge) => {
+    const spans = [];
+    for (const value of [...held, ...tokens]) {
+      for (const needle of needles.get(value) ?? []) {
+        for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1)) {
+          const end = at + needle.length;
+          const parts = (place) => place === 0 || place === text.length || edge(place) || !joins(text[place - 1], text[place]);
+          if (needle.length >= 6 || (needle.length >= 4 ? parts(at) && parts(end) : (at === 0 || edge(at)) && (end === text.length || edge(end)))) spans.push([at, end]);
+        }
+      }
+    }
+    return spans;
+  };
+  const anyHeld = () => held.size + tokens.size > 0;
+  const echoed = (text) => anyHeld() && text !== null && text !== '' && echoes(fold(text), () => false).length > 0;
   const watchTypes = new MutationObserver((records) => {
     for (const record of records) {
       if (record.type === 'attributes') {
         const was = record.attributeName === 'type' ? table.types[String(record.oldValue).toLowerCase()] : undefined;
         if (was !== undefined) becomes(record.target, was);
-        noteSensitive(record.target);
+        if (noteSensitive(record.target)) hold(record.target);
       } else {
         for (const node of record.addedNodes) {
           if (!isElement(node)) continue;
-          noteSensitive(node);
-          for (const field of queryAll(node, 'input,textarea')) noteSensitive(field);
+          for (const field of [node, ...queryAll(node, 'input,textarea')]) if (noteSensitive(field)) hold(field);
+        }
+        // What leaves takes its value along.
+        for (const node of record.removedNodes) {
+          if (!isElement(node)) continue;
+          for (const field of [node, ...queryAll(node, 'input,textarea')]) if (sensitive.has(field)) hold(field);
         }
       }
     }
   });
   const watched = new WeakSet();
   const watch = (root) => {
+    // Again, since a document that is written anew loses its listeners; the same listener is there once.
+    for (const type of ['input', 'change']) listen(root, type, onInput, { capture: true, passive: true });
     if (watched.has(root)) return;
     watched.add(root);
     watchTypes.observe(root, { subtree: true, childList: true, attributes: true, attributeOldValue: true, attributeFilter: ['type', 'autocomplete'] });
@@ -816,8 +946,10 @@
   const never = new WeakSet();
   const PITCH = 64; // CSS pixels between the points at which the view is asked what lies there
 
-  const walk = (limits, sensitiveTable, closed) => {
+  const walk = (limits, sensitiveTable, closed, ofThisSite) => {
     setTable(sensitiveTable);
+    for (const value of ofThisSite?.values ?? []) keep(value);
+    for (const value of ofThisSite?.passing ?? []) keepToken(value);
     for (const [host, root] of closedRoots) if (!isConnected(host) || hostOf(root) !== host) closedRoots.delete(host);
     for (const root of closed) {
       closedRoots.set(hostOf(root), root);
@@ -950,6 +1082,8 @@
       if (shown.length === 0) return withhold(why, raw, secured);
       const part = shown.length === all.length ? raw : visiblePart(node, ctx, inView.filter((b) => !shown.includes(b)));
       let words = clean(part);
+      // What was drawn as dots once is a secret, whatever becomes of its style.
+      if (secured && !ctx.secret) keep(words);
       if (secured || valueLike(words)) {
         mask(range, ctx.frames, true);
         words = MASK;
@@ -1157,7 +1291,7 @@
         }
         far.length = keep;
         item.v = cut(clean(field ? labelsOf(el).map(shownText).join(' ') || (isHtml(el, HTMLInputElement) ? ownText(el) : '') : words), 400);
-        if (item.v === '') item.n = cut(clean([attr(el, 'aria-label'), namedBy(el), attr(el, 'title'), attr(el, 'alt'), attr(el, 'placeholder'), ...pictured(el)].filter((x) => x).join(' · ')), 200) || undefined;
+        if (item.v === '') item.n = cut(clean([attr(el, 'aria-label'), namedBy(el), attr(el, 'title'), attr(el, 'alt'), attr(el, 'placeholder'), ...pictured(el)].filter((x) => x).join(' · ')), 400) || undefined;
         const content = contentOf(el);
         if (content !== item.v) item.x = content;
       }
@@ -1320,41 +1454,169 @@
   const MASKABLE = 400000; // nodes; past them there is no picture
   const FIELDS = new Set(['input', 'textarea', 'select']);
   const coverable = (read) => {
-    const found = [];
-    let left = MASKABLE;
+    heldNow();
+    const found = [], texts = [];
+    const add = (what, isRange, frames) => found.push({ what, isRange, frames });
+    let left = MASKABLE, generated = GENERATED;
     const scan = (root, frames) => {
       watch(root);
       const doc = nodeType(root) === 9 ? root : ownerDocument(root);
       const walker = newWalker(doc, root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+      let skipped = null;
       for (let node = walker.nextNode(); node; node = walker.nextNode()) {
         if (--left < 0) return;
         if (nodeType(node) === 3) {
+          if (skipped !== null && parentNode(node) === skipped) continue;
+          texts.push({ node, frames, text: node.data });
           if (node.data.length < 13 || !valueLike(node.data)) continue;
           const range = newRange(doc);
           range.selectNodeContents(node);
-          found.push({ what: range, isRange: true, frames });
+          add(range, true, frames);
           continue;
         }
         const name = localName(node);
+        if (SKIP.has(name)) skipped = node;
         if (FIELDS.has(name) || hasAttr(node, 'contenteditable')) {
-          if (isSensitive(node, styleOf(node))) found.push({ what: node, isRange: false, frames });
+          if (isSensitive(node, styleOf(node))) {
+            hold(node);
+            add(node, false, frames);
+          } else if (FIELDS.has(name)) texts.push({ field: node, frames, text: drawnIn(node) });
         } else if (HOLDS_OTHERS.has(name)) {
           const inner = readableDocument(node);
           if (inner === null || rootElement(inner) === null) {
-            if (seen(node) && !read.includes(serials.get(node))) found.push({ what: node, isRange: false, frames });
+            if (seen(node) && !read.includes(serials.get(node))) add(node, false, frames);
           } else {
-            const before = found.length;
             scan(inner, [...frames, node]);
-            // Within a frame that is turned or scaled nothing is where it says: the whole frame is covered.
-            if (found.length > before && isBent(node)) found.push({ what: node, isRange: false, frames });
+            framed.push({ node, frames });
           }
+        }
+        if (anyHeld() && --generated >= 0 && !SKIP.has(name)) {
+          const written = ['::before', '::after'].map((part) => drawnBy(node, part)).join(' ');
+          if (written !== ' ' && echoed(written)) add(node, false, frames);
+          else if (name === 'img' && echoed(attr(node, 'alt'))) add(node, false, frames);
         }
         const root = shadowOf(node) ?? closedRoots.get(node);
         if (root) scan(root, frames);
       }
     };
+    const framed = [];
     scan(document, []);
-    return { found, whole: left >= 0 };
+    const whole = left >= 0 && !overfull;
+    heldNow();
+    for (const { node, field, frames, from, to } of split(texts)) {
+      if (field) add(field, false, frames);
+      else {
+        const range = newRange(ownerDocument(node));
+        range.selectNodeContents(node);
+        // Of a long text only what is around the value.
+        if (node.data.length > 120) {
+          range.setStart(node, Math.max(from - 8, 0));
+          range.setEnd(node, Math.min(to + 8, node.data.length));
+        }
+        add(range, true, frames);
+      }
+    }
+    // Within a frame that is turned or scaled nothing is where it says: the whole frame is covered.
+    const inner = new Set(found.flatMap(({ frames }) => frames));
+    for (const { node, frames } of framed) if (inner.has(node) && isBent(node)) add(node, false, frames);
+    return { found, whole };
+  };
+  const GENERATED = 2000; // elements whose ::before and ::after are read
+  // What a field that is not sensitive shows.
+  const drawnIn = (el) => {
+    if (isHtml(el, HTMLSelectElement)) {
+      const shown = getter(HTMLSelectElement.prototype, 'size')(el) > 1 || getter(HTMLSelectElement.prototype, 'multiple')(el) ? 'options' : 'selectedOptions';
+      return [...getter(HTMLSelectElement.prototype, shown)(el)].slice(0, 200).map((o) => o.label).join('\n');
+    }
+    const value = isHtml(el, HTMLInputElement) ? inputValue(el) : isHtml(el, HTMLTextAreaElement) ? areaValue(el) : '';
+    return value !== '' ? value : attr(el, 'placeholder') ?? '';
+  };
+  // What a style writes before or after an element.
+  const drawnBy = (el, part) => {
+    const content = (viewOf(ownerDocument(el)) ?? globalThis).getComputedStyle(el, part).content;
+    return content === 'none' || content === 'normal' || content === '' ? '' : content.replace(/^"|"$/g, '').replace(/\\(["\\])/g, '$1');
+  };
+  // The texts in which a value stands that a field held, wholly or in part; and those that together make the number of a
+  // card or account, where they stand in one block.
+  const split = (texts) => {
+    const out = new Map();
+    const mark = (at, from, to) => {
+      const known = out.get(at);
+      out.set(at, known === undefined ? [from, to] : [Math.min(known[0], from), Math.max(known[1], to)]);
+    };
+    if (anyHeld()) {
+      const folded = texts.map(({ text }) => fold(text));
+      const starts = [];
+      let length = 0;
+      for (const text of folded) {
+        starts.push(length);
+        length += text.length;
+      }
+      const edges = new Set(starts);
+      const after = (place) => {
+        let low = 0, high = starts.length;
+        while (low < high) {
+          const middle = (low + high) >> 1;
+          if (starts[middle] <= place) low = middle + 1;
+          else high = middle;
+        }
+        return low - 1;
+      };
+      for (const [start, end] of echoes(folded.join(''), (place) => edges.has(place))) {
+        for (let at = after(start); at < texts.length && starts[at] < end; at++) {
+          if (folded[at] === '') continue;
+          mark(at, ...unfolded(texts[at].text, Math.max(start - starts[at], 0), Math.min(end - starts[at], folded[at].length)));
+        }
+      }
+    }
+    // Runs of texts with nothing but white space between them, each going on where the one before ends.
+    const END = /[\dA-Z][\s.-]{0,3}$/, START = /^[\s.-]{0,3}[\dA-Z]/, GROUP = /^\d{2,6}$/;
+    let run = [], home = null;
+    const judge = () => {
+      const joined = run.map((at) => texts[at].text).join('');
+      if (run.length > 1 && valueLike(joined)) for (const at of run) mark(at, 0, texts[at].text.length);
+      run = [];
+      home = null;
+    };
+    texts.forEach(({ node, field, text }, at) => {
+      if (!/\S/.test(text)) return;
+      const last = run.length > 0 && run.length < 32 ? texts[run.at(-1)] : null;
+      if (last !== null && (field === undefined ? last.field === undefined && START.test(text) : last.field !== undefined && GROUP.test(text))) {
+        home ??= blockOf(last.node ?? last.field);
+        if (blockOf(node ?? field) === home) {
+          run.push(at);
+          if (field === undefined && !END.test(text)) judge();
+          return;
+        }
+      }
+      judge();
+      if (field === undefined ? END.test(text) : GROUP.test(text)) run.push(at);
+    });
+    judge();
+    return [...out].map(([at, [from, to]]) => ({ ...texts[at], from, to }));
+  };
+  // The places in a text of a part of its folded form.
+  const unfolded = (text, start, end) => {
+    let place = 0, from = 0, to = text.length, at = 0;
+    for (const c of text) {
+      const length = fold(c).length;
+      if (length > 0) {
+        if (place <= start) from = at;
+        if (place < end) to = at + c.length;
+      }
+      place += length;
+      at += c.length;
+    }
+    return [from, to];
+  };
+  const blockOf = (node) => {
+    for (let el = isElement(node) ? parentOf(node) : isElement(parentNode(node)) ? parentNode(node) : parentOf(node); el; el = parentOf(el)) {
+      const name = localName(el);
+      if (name === 'td' || name === 'th') return el;
+      if (['span', 'b', 'i', 'em', 'strong', 'a', 'code', 'small', 'u', 's', 'mark', 'font', 'label'].includes(name) || !BLOCKS.has(styleOf(el).display)) continue;
+      return el;
+    }
+    return null;
   };
   const isBent = (el) => {
     for (let node = el; node; node = slotAround(node) ?? parentOf(node)) {
@@ -1364,18 +1626,27 @@
     return false;
   };
   // Styles that draw a thing elsewhere than where it is, or that may move it while a picture is taken.
-  const STILL = /^(accentColor|backgroundColor|border\w*Color|boxShadow|caretColor|color|fill|opacity|outline\w*|stroke|text\w*Color|textShadow|visibility|offset|computedOffset|easing|composite)$/;
+  const STILL = /^(accentColor|backgroundColor|border\w*Color|boxShadow|caretColor|color|fill|opacity|outline\w*|stroke|text\w*Color|visibility|offset|computedOffset|easing|composite)$/;
   const moves = (animation) => {
     if (getter(Animation.prototype, 'playState')(animation) !== 'running') return false;
     const effect = getter(Animation.prototype, 'effect')(animation);
     if (effect === null) return false;
     return method(KeyframeEffect.prototype, 'getKeyframes')(effect).some((frame) => Object.keys(frame).some((name) => !STILL.test(name)));
   };
+  // How far from its letters a text is drawn as well: its shadow may be as legible as itself.
+  const reach = (style) => {
+    let most = parseFloat(style.webkitTextStrokeWidth) || 0;
+    for (const [, x, y, blur] of style.textShadow.matchAll(/(-?[\d.]+)px (-?[\d.]+)px ([\d.]+)px/g)) most = Math.max(most, Math.max(Math.abs(x), Math.abs(y)) + 2 * blur);
+    return most;
+  };
+  const FAR = 24; // CSS pixels: a shadow further off is another text
   const strays = (style) => /drop-shadow|blur|url/.test(style.filter) || !['none', ''].includes(style.webkitBoxReflect ?? '');
   const isSteady = (found) => {
     const known = new Set();
     for (const { what, isRange, frames } of found) {
-      for (const start of [isRange ? parentNode(what.startContainer) : what, ...frames]) {
+      const drawn = isRange ? parentNode(what.startContainer) : what;
+      if (isElement(drawn) && reach(styleOf(drawn)) > FAR) return false;
+      for (const start of [drawn, ...frames]) {
         for (let node = start; node && !known.has(node); node = slotAround(node) ?? parentOf(node)) {
           known.add(node);
           if (strays(styleOf(node)) || animationsOf(node).some(moves)) return false;
@@ -1387,9 +1658,12 @@
   const rectsOf = (found, base) => found.map(({ what, isRange, frames }) => {
     let off = base;
     for (const frame of frames) off = frameOffset(frame, off);
+    const drawn = isRange ? parentNode(what.startContainer) : what;
+    let more = isElement(drawn) ? Math.min(reach(styleOf(drawn)), FAR) : 0;
+    if (more > 0 && isBent(drawn)) more *= 4;
     return (isRange ? [...what.getClientRects()] : [rectOf(what)]).filter((r) => r.width > 0 && r.height > 0).map((r) => {
       const b = box(r, off);
-      return [b.x, b.y, b.w, b.h];
+      return [b.x - more, b.y - more, b.w + 2 * more, b.h + 2 * more];
     });
   }).flat();
   // The rectangles to cover, as they are at this instant: compared before and after a capture.
@@ -1965,6 +2239,6 @@
     observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   });
 
-  const api = { walk, geometry, lookedAt, bySerial, frameOwner, facts, focusedElement, hasFocus, holdsFocus, framePlace, frameAt, viewport, point, cover, frames2, arm, disarm, into, scroll, scrollPage, enter, holds, setValue, canChoose, select, changed, rest, serial };
+  const api = { walk, handed, geometry, lookedAt, bySerial, frameOwner, facts, focusedElement, hasFocus, holdsFocus, framePlace, frameAt, viewport, point, cover, frames2, arm, disarm, into, scroll, scrollPage, enter, holds, setValue, canChoose, select, changed, rest, serial };
   Object.defineProperty(globalThis, 'countersign', { value: Object.freeze(api), writable: false, configurable: false, enumerable: false });
 })();

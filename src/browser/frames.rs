@@ -17,6 +17,7 @@ use super::probe::{
 use super::script::{self, Argument};
 use super::targets::World;
 use super::wire::CALL;
+use crate::domain::site::Origin;
 use crate::error::{Code, Refusal};
 
 /// How many frames of other sites one look reads.
@@ -35,6 +36,13 @@ pub(in crate::browser) struct ReadFrame {
     element: u64,
     /// The world of its own document.
     world: World,
+}
+
+impl ReadFrame {
+    /// The origin of its document.
+    pub(in crate::browser) const fn origin(&self) -> &Origin {
+        &self.world.origin
+    }
 }
 
 /// What one document says of where things are in it.

@@ -519,7 +519,7 @@ impl Page {
     /// # Errors
     /// Where the tab or the node is gone.
     pub async fn holds(&self, handle: &Handle, text: &str) -> Result<Held, Refusal> {
-        self.value(
+        self.handed(
             &handle.world,
             script::HOLDS,
             Some(handle),
@@ -533,7 +533,7 @@ impl Page {
     /// # Errors
     /// Where the tab or the node is gone.
     pub async fn set_value(&self, handle: &Handle, text: &str) -> Result<Held, Refusal> {
-        self.value(
+        self.handed(
             &handle.world,
             script::SET_VALUE,
             Some(handle),
@@ -555,7 +555,7 @@ impl Page {
             .iter()
             .map(|option| Argument::Value(json!(option.raw())))
             .collect();
-        self.value(&handle.world, script::CAN_CHOOSE, Some(handle), wanted)
+        self.handed(&handle.world, script::CAN_CHOOSE, Some(handle), wanted)
             .await
     }
 
@@ -568,7 +568,7 @@ impl Page {
             .iter()
             .map(|option| Argument::Value(json!(option.raw())))
             .collect();
-        self.value(&handle.world, script::CHOOSE, Some(handle), wanted)
+        self.handed(&handle.world, script::CHOOSE, Some(handle), wanted)
             .await
     }
 

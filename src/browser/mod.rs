@@ -36,6 +36,7 @@ use self::wire::{Wire, WireError};
 use crate::domain::epoch::Generation;
 use crate::domain::mark::TabId;
 use crate::error::{Code, Refusal};
+use crate::policy::echo::Known;
 use crate::policy::profile::Profile;
 
 /// One connection to the operator's browser.
@@ -53,6 +54,7 @@ impl Browser {
     pub async fn attach(
         endpoint: Endpoint,
         profile: Arc<Profile>,
+        known: Arc<Known>,
         generation: Generation,
         next_tab: u32,
     ) -> Result<Self, Refusal> {
@@ -65,7 +67,7 @@ impl Browser {
             .await
             .map_err(refused)?;
         endpoint.confirm(wire.local())?;
-        let hub = Hub::start(wire, events, profile, generation, next_tab)
+        let hub = Hub::start(wire, events, profile, known, generation, next_tab)
             .await
             .map_err(refused)?;
         Ok(Self {

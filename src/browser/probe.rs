@@ -18,9 +18,11 @@ use super::wire::{CALL, SessionId, WireError};
 use crate::domain::digest::Digest;
 use crate::domain::epoch::Generation;
 use crate::domain::mark::TabId;
+use crate::domain::secret::Secrets;
 use crate::domain::site::{Address, Origin};
 use crate::domain::text::Untrusted;
 use crate::error::{Code, Fault, Refusal};
+use crate::policy::echo::Cleaner;
 
 /// The objects of one look are dropped together.
 pub(in crate::browser) const GROUP: &str = "countersign";
@@ -430,6 +432,16 @@ pub struct Look {
 }
 
 impl Look {
+    /// The origins of all documents that were read.
+    #[must_use]
+    pub fn origins(&self) -> Vec<Origin> {
+        let frames = self.frames.iter().map(ReadFrame::origin);
+        std::iter::once(&self.origin)
+            .chain(frames)
+            .cloned()
+            .collect()
+    }
+
     /// The key of an element out of sight.
     #[must_use]
     pub fn keys(&self) -> FarKeys {
@@ -905,6 +917,12 @@ impl Page {
         self.hub.tab(self.tab).ok_or_else(|| Code::TabClosed.into())
     }
 
+    /// What cleans the text of documents of these origins.
+    #[must_use]
+    pub fn cleaner(&self, origins: &[Origin]) -> Cleaner {
+        self.hub.known.among(origins)
+    }
+
     /// The notes of the tab, told once.
     #[must_use]
     pub fn take_notes(&self) -> Vec<Note> {
@@ -966,11 +984,12 @@ impl Page {
             let mut arguments = vec![
                 Argument::Value(limits.clone()),
                 Argument::Value(table.clone()),
+                Argument::Value(self.hub.known.of(&world.origin)),
             ];
             arguments.extend(closed.iter().map(|root: &String| Argument::ObjectId(root)));
             let (count, texts) = tokio::join!(
                 self.node_count(world),
-                self.value::<Texts>(world, script::WALK, None, arguments)
+                self.handed::<Texts>(world, script::WALK, None, arguments)
             );
             let texts = texts?;
             let walked: Walked = serde_json::from_str(&texts.near).map_err(|error| {
@@ -1104,7 +1123,7 @@ impl Page {
             Argument::Value(json!(pressing)),
         ];
         let (raw, accessible) = tokio::join!(
-            self.value::<RawFacts>(&handle.world, script::FACTS, Some(handle), arguments),
+            self.handed::<RawFacts>(&handle.world, script::FACTS, Some(handle), arguments),
             self.accessible(handle)
         );
         let (raw, (role, name)) = (raw?, accessible?);
@@ -1356,6 +1375,20 @@ impl Page {
             .value)
     }
 
+    /// The same for what also hands over what the page's sensitive fields held: that is kept before anything of the
+    /// answer can leave, and it is no part of the answer.
+    pub(in crate::browser) async fn handed<T: DeserializeOwned>(
+        &self,
+        world: &World,
+        script: Script,
+        this: Option<&Handle>,
+        arguments: Vec<Argument<'_>>,
+    ) -> Result<T, Refusal> {
+        let handed: Handed<T> = self.value(world, script, this, arguments).await?;
+        self.hub.known.learn(&world.origin, handed.held);
+        Ok(handed.read)
+    }
+
     /// Calls a constant function and keeps the object it returns; `None` for null.
     pub(in crate::browser) async fn object(
         &self,
@@ -1567,6 +1600,12 @@ pub(in crate::browser) struct Object {
 #[derive(Deserialize)]
 struct Returned<T> {
     result: ByValue<T>,
+}
+
+#[derive(Deserialize)]
+struct Handed<T> {
+    read: T,
+    held: Secrets,
 }
 
 #[derive(Deserialize)]

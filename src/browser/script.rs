@@ -34,8 +34,8 @@ macro_rules! scripts {
 }
 
 scripts! {
-    /// The whole look; the arguments after the table are closed shadow roots.
-    WALK = "function(limits, table, ...closed) { return countersign.walk(limits, table, closed); }";
+    /// The whole look; the arguments after the table are what fields of this site held, and closed shadow roots.
+    WALK = "function(limits, table, held, ...closed) { return countersign.handed(countersign.walk(limits, table, closed, held)); }";
     /// The elements of the last look, in order.
     LOOKED = "function() { return countersign.lookedAt(); }";
     /// Rectangles of marks and masks at this instant.
@@ -45,7 +45,7 @@ scripts! {
     /// The frame element around an element, or null.
     FRAME_OWNER = "function() { return countersign.frameOwner(this); }";
     /// Everything a check needs to know of one element.
-    FACTS = "function(table, key) { return countersign.facts(this, table, key); }";
+    FACTS = "function(table, key) { return countersign.handed(countersign.facts(this, table, key)); }";
     /// What has the focus, through frames and shadow roots.
     FOCUSED = "function() { return countersign.focusedElement(); }";
     /// Whether this element has the focus.
@@ -81,13 +81,13 @@ scripts! {
     /// Enter text into what has the focus, if it has it.
     ENTER = "function(text, everything) { return countersign.enter(this, text, everything); }";
     /// Whether a field holds this text.
-    HOLDS = "function(text) { return countersign.holds(this, text); }";
+    HOLDS = "function(text) { return countersign.handed(countersign.holds(this, text)); }";
     /// Set a field that cannot be typed into.
-    SET_VALUE = "function(text) { return countersign.setValue(this, text); }";
+    SET_VALUE = "function(text) { return countersign.handed(countersign.setValue(this, text)); }";
     /// Whether these options can be chosen.
-    CAN_CHOOSE = "function(...wanted) { return countersign.canChoose(this, wanted); }";
+    CAN_CHOOSE = "function(...wanted) { return countersign.handed(countersign.canChoose(this, wanted)); }";
     /// Choose options.
-    CHOOSE = "function(...wanted) { return countersign.select(this, wanted); }";
+    CHOOSE = "function(...wanted) { return countersign.handed(countersign.select(this, wanted)); }";
     /// The next change of the document.
     CHANGED = "function(ms) { return countersign.changed(ms); }";
     /// The document at rest.

@@ -20,6 +20,7 @@ use crate::domain::mark::TabId;
 use crate::domain::site::{Address, Origin, Site};
 use crate::domain::text::Untrusted;
 use crate::domain::tier::Tier;
+use crate::policy::echo::Known;
 use crate::policy::profile::{Profile, SiteDecision};
 
 /// What happened in a tab beside what was asked: told to the model with the next reply.
@@ -31,6 +32,8 @@ pub enum Note {
         kind: &'static str,
         /// What it said.
         text: Untrusted,
+        /// The origin of the tab's document then.
+        origin: Origin,
     },
     /// The page tried to load a document off the list; nothing left the browser.
     DepartureStopped(Option<Site>),
@@ -216,6 +219,8 @@ pub(in crate::browser) struct Hub {
     pub(in crate::browser) wire: Wire,
     /// Which connection it is.
     pub(in crate::browser) generation: Generation,
+    /// What sensitive fields held in this session.
+    pub(in crate::browser) known: Arc<Known>,
     profile: Arc<Profile>,
     state: Mutex<State>,
     version: watch::Sender<u64>,
@@ -252,12 +257,14 @@ impl Hub {
         wire: Wire,
         events: mpsc::Receiver<Event>,
         profile: Arc<Profile>,
+        known: Arc<Known>,
         generation: Generation,
         next_tab: u32,
     ) -> Result<Arc<Self>, WireError> {
         let hub = Arc::new(Self {
             wire,
             generation,
+            known,
             profile,
             state: Mutex::new(State {
                 next_tab,
@@ -1160,9 +1167,11 @@ impl Hub {
             let mut state = self.state();
             let id = state.sessions.get(session).copied();
             if let Some(tab) = id.and_then(|id| state.tabs.get_mut(&id)) {
+                let origin = tab.origin();
                 tab.notes.push(Note::Dialog {
                     kind,
                     text: Untrusted::new(text),
+                    origin,
                 });
             }
         }

@@ -1,8 +1,6 @@
 //! The straight line of an action. Each arrow takes the proof before it and returns the next; a check that is left out
 //! does not compile. Read top to bottom: this is the product.
 
-use std::time::Duration;
-
 use tokio_util::sync::CancellationToken;
 
 use super::session::Session;
@@ -19,7 +17,6 @@ use crate::gate::{aim, clear, identity, site};
 use crate::gesture::perform::perform;
 use crate::gesture::settle::settle;
 use crate::journal::{CallRecord, line};
-use crate::reply::redact::scrub;
 use crate::reply::reply::Reply;
 use crate::reply::{capture, redact};
 
@@ -57,7 +54,9 @@ async fn clear<A: Ask + 'static>(
         Route::Free(cleared) => cleared,
         Route::Locked(held) => answered(session, &browser, held, cancelled).await?,
     };
-    let written = line::intent(&mut session.journal(), cleared, snapshot, scrub)?;
+    let written = line::intent(&mut session.journal(), cleared, snapshot, |text| {
+        session.clean(text)
+    })?;
     reached("intent");
     // The intent is durable: what follows runs in a task of its own, so that nothing is left half-way.
     let (session, cancelled) = (session.share(), cancelled.clone());
@@ -96,9 +95,11 @@ async fn answered<A: Ask + 'static>(
     let window = session.window(held.class())?;
     let before = session.seal_before(browser, &held).await?;
     let means = session.means().await;
-    let recorded = line::asked(&mut session.journal(), held, before, means, scrub)?;
+    let recorded = line::asked(&mut session.journal(), held, before, means, |text| {
+        session.clean(text)
+    })?;
     reached("asked");
-    let question = question(&recorded, session.deadline())?;
+    let question = question(&recorded, session)?;
     let answer = consent::ask(
         recorded,
         question,
@@ -118,12 +119,31 @@ async fn answered<A: Ask + 'static>(
 }
 
 /// The window's text: from the fresh facts and the request, and in one quoted field what the model said it is for.
-fn question(recorded: &line::Recorded, deadline: Duration) -> Result<Question, Refusal> {
+fn question<A: Ask + 'static>(
+    recorded: &line::Recorded,
+    session: &Session<A>,
+) -> Result<Question, Refusal> {
     let held = recorded.held();
-    let facts = held.facts().iter().map(|fact| Read {
-        label: fact.label,
-        value: fact.in_the_window.clone().or_else(|| fact.value.clone()),
-        critical: fact.critical,
+    let cleaner = held
+        .element()
+        .map(|facts| session.known().on(facts.top()))
+        .unwrap_or_default();
+    let facts = held.facts().iter().map(|fact| {
+        let value = fact.in_the_window.as_ref().or(fact.value.as_ref());
+        // An amount is what the person decides by: a page that also puts it into a password field does not hide it.
+        let plain = ["Action", "Amounts shown", "More fields", "Tab"].contains(&fact.label);
+        let clean = |text: &Untrusted| {
+            if plain {
+                text.clone()
+            } else {
+                Untrusted::new(cleaner.clean(text.raw()))
+            }
+        };
+        Read {
+            label: fact.label,
+            value: value.map(clean),
+            critical: fact.critical,
+        }
     });
     words::question(Matter {
         class: held.class(),
@@ -133,7 +153,7 @@ fn question(recorded: &line::Recorded, deadline: Duration) -> Result<Question, R
         model_says: held.intent().map(|intent| Untrusted::new(intent.name())),
         journal_number: recorded.number(),
         digest: held.digest(),
-        deadline,
+        deadline: session.deadline(),
     })
     // What does not fit a window cannot be judged in one.
     .map_err(|_| Code::Undeliverable.into())

@@ -59,6 +59,7 @@ async fn seen<A: Ask + 'static>(session: &Session<A>, wanted: Observe) -> Result
             &mut numbers,
             &mut shelf,
             notes,
+            session.known(),
         )
     };
     let look = Look {
@@ -122,6 +123,10 @@ fn answered<A: Ask + 'static>(
     let readable = site::check_stored(admitted, tab, &origin, session.profile())?;
     let lines = tree::whole(&snapshot.near, &snapshot.far, &snapshot.keys, &snapshot.url)
         .map_err(|error| Fault::internal("a stored snapshot cannot be read").because(error))?;
+    // With all that is known by now: it may have been learnt after the snapshot.
+    let cleaner = session.known().among(&snapshot.origins);
+    let clean = |text: &str| cleaner.clean(text);
+    let lines: Vec<tree::Line> = lines.iter().map(|line| line.cleaned(&clean)).collect();
     let numbered = |marked: &tree::Marked| numbers.known(marked.key());
     let known = |mark: Mark| {
         if snapshot.marks.contains_key(&mark) {
@@ -133,7 +138,7 @@ fn answered<A: Ask + 'static>(
     let hits = match question {
         Question::Find(query) => {
             query.near.map_or(Ok(()), known)?;
-            find::find(&lines, query, redact::scrub, numbered)
+            find::find(&lines, query, clean, numbered)
         }
         Question::Read {
             op,
@@ -152,6 +157,7 @@ fn answered<A: Ask + 'static>(
         tab,
         session.text_limit(),
         matches!(question, Question::Read { .. }),
+        &cleaner,
         &mut numbers,
         &mut shelf,
     );
@@ -267,6 +273,7 @@ async fn awaited<A: Ask + 'static>(
             &mut numbers,
             &mut shelf,
             notes,
+            session.known(),
         )
     };
     redacted.say("met", serde_json::json!(met));

@@ -28,6 +28,7 @@ use crate::gate::lock::Held;
 use crate::journal::{
     CallRecord, Closing, Entry, Journal, Peer, Receipt, SealKind, Sealed, Sight as PeerSight, line,
 };
+use crate::policy::echo::Known;
 use crate::policy::lock::Locks;
 use crate::policy::profile::{HiddenText, Profile, SiteDecision};
 use crate::reply::capture::{self, Captured, Picture};
@@ -70,6 +71,7 @@ pub struct Inner<A> {
     windows: Mutex<Windows>,
     shelf: Mutex<Shelf>,
     numbers: Mutex<Numbers>,
+    known: Arc<Known>,
     link: tokio::sync::Mutex<Link>,
     turn: Arc<tokio::sync::Semaphore>,
     ending: CancellationToken,
@@ -102,6 +104,7 @@ impl<A: Ask + 'static> Session<A> {
             windows: Mutex::default(),
             shelf: Mutex::default(),
             numbers: Mutex::default(),
+            known: Arc::default(),
             link: tokio::sync::Mutex::new(Link {
                 browser: None,
                 generation: Generation::FIRST,
@@ -204,6 +207,17 @@ impl<A: Ask + 'static> Session<A> {
         held(&self.shelf)
     }
 
+    /// What sensitive fields held in this session.
+    #[must_use]
+    pub fn known(&self) -> &Known {
+        &self.known
+    }
+
+    /// A text for the journal: clean of all that is known.
+    pub(super) fn clean(&self, text: &str) -> String {
+        self.known.everywhere().clean(text)
+    }
+
     pub(super) fn numbers(&self) -> MutexGuard<'_, Numbers> {
         held(&self.numbers)
     }
@@ -245,6 +259,7 @@ impl<A: Ask + 'static> Session<A> {
         let browser = Browser::attach(
             found,
             Arc::clone(&self.setting.profile),
+            Arc::clone(&self.known),
             link.generation,
             link.tabs,
         )
@@ -434,7 +449,14 @@ impl<A: Ask + 'static> Session<A> {
 
     pub(super) fn redact(&self, captured: Captured, after: Option<Sealed>) -> Redacted {
         let (mut numbers, mut shelf) = (self.numbers(), self.shelf());
-        redact::outcome(captured, self.text_limit(), &mut numbers, &mut shelf, after)
+        redact::outcome(
+            captured,
+            self.text_limit(),
+            &mut numbers,
+            &mut shelf,
+            after,
+            &self.known,
+        )
     }
 
     /// Writes an outcome down and replies.
@@ -476,9 +498,10 @@ impl<A: Ask + 'static> Session<A> {
         let written: Result<Receipt, Fault> =
             line::refused(&mut self.journal(), call.clone(), &refusal, None);
         match written {
-            Ok(receipt) => Reply::new(redact::refusal(refusal, &call), &receipt, |tool| {
-                self.registered(tool)
-            }),
+            Ok(receipt) => {
+                let redacted = redact::refusal(refusal, &call, &self.known.everywhere());
+                Reply::new(redacted, &receipt, |tool| self.registered(tool))
+            }
             Err(fault) => self.broken(&fault),
         }
     }

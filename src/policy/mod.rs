@@ -3,6 +3,7 @@
 mod address;
 pub mod amount;
 mod describe;
+pub mod echo;
 pub mod floor;
 pub mod limits;
 pub mod lock;

@@ -72,7 +72,7 @@ fn plain_letter(c: char) -> Option<char> {
     }
 }
 
-fn is_separator(c: char) -> bool {
+pub(super) fn is_separator(c: char) -> bool {
     c.is_whitespace()
         || matches!(
             c,

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::redact::scrub;
 use crate::browser::probe::{Budget, Item, Look, Moment, Page, Rect};
 use crate::domain::text::Untrusted;
 use crate::error::{Code, Refusal};
 use crate::gesture::settle::{Parts, Settled};
+use crate::policy::echo::Cleaner;
 use crate::snapshot::draw::Masked;
 
 /// Whether a picture is wanted.
@@ -35,6 +35,7 @@ pub enum Taken {
 pub struct Capture {
     pub(super) look: Look,
     pub(super) picture: Taken,
+    pub(super) cleaner: Cleaner,
 }
 
 /// A settled gesture with the page as it is now, if it could be seen.
@@ -60,22 +61,16 @@ pub async fn look(
     picture: Picture,
 ) -> Result<Capture, Refusal> {
     if picture == Picture::NotWanted {
-        return Ok(Capture {
-            look: page.look(budget, table).await?,
-            picture: Taken::NotWanted,
-        });
+        let look = page.look(budget, table).await?;
+        return Ok(Capture::of(page, look, Taken::NotWanted));
     }
     let mut last = None;
     for _ in 0..TRIES {
         // The browser is asked for names while it draws.
         let (look, before, shot) = page.look_and_draw(budget, table).await?;
         if !before.is_whole() {
-            return Ok(Capture {
-                look,
-                picture: Taken::Withheld(
-                    "the page is too large to be searched for what must be masked",
-                ),
-            });
+            let why = "the page is too large to be searched for what must be masked";
+            return Ok(Capture::of(page, look, Taken::Withheld(why)));
         }
         if !before.is_steady() {
             last = Some(look);
@@ -84,10 +79,8 @@ pub async fn look(
         let png = match shot {
             Ok(png) => png,
             Err(refusal) if refusal.code() == Code::CaptureFailed => {
-                return Ok(Capture {
-                    look,
-                    picture: Taken::Withheld("no picture could be taken"),
-                });
+                let why = "no picture could be taken";
+                return Ok(Capture::of(page, look, Taken::Withheld(why)));
             }
             Err(refusal) => return Err(refusal),
         };
@@ -104,17 +97,11 @@ pub async fn look(
             .copied()
             .collect();
         let masked = Masked::cover(&png, look.walked.view.w, &masks)?;
-        return Ok(Capture {
-            look,
-            picture: Taken::Masked(masked),
-        });
+        return Ok(Capture::of(page, look, Taken::Masked(masked)));
     }
-    Ok(Capture {
-        look: last.ok_or(Code::CaptureFailed)?,
-        picture: Taken::Withheld(
-            "the page kept moving, or draws a field that must be masked elsewhere than where it is, so its masks could not be placed",
-        ),
-    })
+    let look = last.ok_or(Code::CaptureFailed)?;
+    let why = "the page kept moving, or draws a field that must be masked elsewhere than where it is, so its masks could not be placed";
+    Ok(Capture::of(page, look, Taken::Withheld(why)))
 }
 
 /// Captures what a gesture left. A failure is carried inside: the outcome is written all the same.
@@ -127,7 +114,81 @@ pub async fn after(settled: Settled, budget: Budget, table: &Value, picture: Pic
     Captured { parts, after }
 }
 
+/// Masks what is sensitive in what was read, before any of it is cut or written down. What a person reads as one text may
+/// be many: a value may begin in one of them and end in another.
+fn cleaned(items: &mut [Item], cleaner: &Cleaner) {
+    // Numbers of cards and accounts, in what stands on one line; in fields, where they have one for each group of digits.
+    for line in items.chunk_by_mut(|a, b| place(a) == place(b)) {
+        let mut words: Vec<&mut String> = Vec::new();
+        let mut values: Vec<&mut String> = Vec::new();
+        for item in line {
+            match item {
+                Item::Text { s, .. } => words.push(s),
+                Item::Mark { v, s, .. } => {
+                    words.push(v);
+                    values.extend(s.value.as_mut().filter(|value| is_group(value)));
+                }
+                Item::Hidden { .. }
+                | Item::Rows { .. }
+                | Item::Blocked { .. }
+                | Item::Edge { .. } => {}
+            }
+        }
+        replace(words, Cleaner::clean_line);
+        replace(values, Cleaner::clean_line);
+    }
+    let mut texts: Vec<&mut String> = Vec::new();
+    for item in items {
+        match item {
+            Item::Text { s, .. } | Item::Hidden { s, .. } => texts.push(s),
+            Item::Mark { v, s, .. } => {
+                texts.push(v);
+                texts.extend(s.value.as_mut());
+                for option in &mut s.options {
+                    *option = cleaner.clean(option);
+                }
+            }
+            Item::Rows { .. } | Item::Blocked { .. } | Item::Edge { .. } => {}
+        }
+    }
+    replace(texts, |texts| cleaner.clean_all(texts));
+}
+
+fn replace(texts: Vec<&mut String>, clean: impl Fn(&[&str]) -> Vec<String>) {
+    let read: Vec<&str> = texts.iter().map(|text| text.as_str()).collect();
+    let cleaned = clean(&read);
+    for (text, cleaned) in texts.into_iter().zip(cleaned) {
+        *text = cleaned;
+    }
+}
+
+/// The line, and the table cell in it.
+const fn place(item: &Item) -> (u64, Option<u64>) {
+    match item {
+        Item::Text { b, c, .. } | Item::Mark { b, c, .. } => (*b, *c),
+        Item::Hidden { b, .. }
+        | Item::Rows { b, .. }
+        | Item::Blocked { b, .. }
+        | Item::Edge { b, .. } => (*b, None),
+    }
+}
+
+fn is_group(value: &str) -> bool {
+    (2..=6).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 impl Capture {
+    /// Cleaned with all that is known once the page was read.
+    fn of(page: &Page, mut look: Look, picture: Taken) -> Self {
+        let cleaner = page.cleaner(&look.origins());
+        cleaned(&mut look.walked.items, &cleaner);
+        Self {
+            look,
+            picture,
+            cleaner,
+        }
+    }
+
     /// The origin that was read.
     #[must_use]
     pub const fn origin(&self) -> &crate::domain::site::Origin {
@@ -160,7 +221,7 @@ impl Capture {
                 | Item::Edge { .. } => Vec::new(),
             })
             .collect();
-        bare(&scrub(&all.join(" "))).contains(&bare(text.raw()))
+        bare(&self.cleaner.clean(&all.join(" "))).contains(&bare(text.raw()))
     }
 
     /// Whether the document has loaded.

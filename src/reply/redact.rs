@@ -16,7 +16,7 @@ use crate::error::{Detail, Effect, Refusal};
 use crate::gesture::perform::Outcome;
 use crate::gesture::settle::Parts;
 use crate::journal::{CallRecord, Outcome as OutcomeEntry, Sealed};
-use crate::policy::values::find_values;
+use crate::policy::echo::{Cleaner, Known, MASK};
 use crate::snapshot::find::{Hit, Shown};
 use crate::snapshot::number::Numbers;
 use crate::snapshot::shelf::{Remembered, Shelf, Snapshot};
@@ -33,21 +33,10 @@ pub struct Redacted {
     entry: Option<OutcomeEntry>,
 }
 
-/// One fixed length for whatever is masked.
-const MASK: &str = "••••••••";
-
-/// Page text without card and account numbers.
+/// A text without card and account numbers. What else is sensitive is known to a [`Cleaner`] alone.
 #[must_use]
 pub fn scrub(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    for span in find_values(text) {
-        out.push_str(text.get(at..span.start).unwrap_or_default());
-        out.push_str(MASK);
-        at = span.end;
-    }
-    out.push_str(text.get(at..).unwrap_or_default());
-    out
+    Cleaner::default().clean(text)
 }
 
 /// Which lines of a look are told.
@@ -60,6 +49,10 @@ pub enum Telling {
 }
 
 /// Redacts a look that was asked for.
+#[allow(
+    clippy::too_many_arguments,
+    reason = "what a look is told from, and what it is told with"
+)]
 pub fn look(
     capture: Capture,
     tab: TabId,
@@ -68,6 +61,7 @@ pub fn look(
     numbers: &mut Numbers,
     shelf: &mut Shelf,
     notes: Vec<Note>,
+    known: &Known,
 ) -> (Redacted, SnapshotId, Option<Digest>) {
     let mut server = Map::new();
     let mut page = Map::new();
@@ -83,7 +77,7 @@ pub fn look(
         &mut server,
         &mut page,
     );
-    tell_notes(notes, &mut server, &mut page);
+    tell_notes(notes, known, true, &mut server, &mut page);
     let digest = image.as_deref().map(Digest::of);
     (
         Redacted {
@@ -100,12 +94,17 @@ pub fn look(
 
 /// Redacts what was found in a stored snapshot, line by line, as far as it fits. Elements that were out of sight get
 /// their numbers now.
+#[allow(
+    clippy::too_many_arguments,
+    reason = "what it is told from, and what it is told with"
+)]
 pub fn found(
     hits: &[Hit<'_>],
     id: SnapshotId,
     tab: TabId,
     text_limit: usize,
     cursors: bool,
+    cleaner: &Cleaner,
     numbers: &mut Numbers,
     shelf: &mut Shelf,
 ) -> Redacted {
@@ -134,7 +133,7 @@ pub fn found(
                 }
             }
         };
-        let line = scrub(&line);
+        let line = cleaner.clean(&line);
         used += line.len() + 4;
         if used > text_limit && !lines.is_empty() {
             next = Some(hit.place);
@@ -170,6 +169,7 @@ pub fn outcome(
     numbers: &mut Numbers,
     shelf: &mut Shelf,
     after: Option<Sealed>,
+    known: &Known,
 ) -> Redacted {
     let Captured { parts, after: seen } = captured;
     let Parts {
@@ -203,19 +203,29 @@ pub fn outcome(
             json!("the page is still loading; call wait_for or observe"),
         );
     }
-    let refusal = refusal.map(
-        |refusal| match covered_by.and_then(|key| numbers.known(&key)) {
-            Some(mark) => refusal.with(Detail::CoveredBy(mark)),
-            None => refusal,
-        },
-    );
+    let cleaner = match (&seen, &tab) {
+        (Ok(capture), Some(_)) => known.on(capture.origin()),
+        (Ok(_) | Err(_), _) => known.everywhere(),
+    };
+    let refusal = refusal
+        .map(|refusal| cleaned(refusal, &cleaner))
+        .map(
+            |refusal| match covered_by.and_then(|key| numbers.known(&key)) {
+                Some(mark) => refusal.with(Detail::CoveredBy(mark)),
+                None => refusal,
+            },
+        );
     if let Some(field) = field {
         server.insert("field_holds_it".to_owned(), json!(field.same));
         if let Some(value) = field.value {
-            page.insert("field".to_owned(), json!(quote(&scrub(&value), 400)));
+            page.insert(
+                "field".to_owned(),
+                json!(quote(&cleaner.clean(&value), 400)),
+            );
         }
     }
     let mut changes = Vec::new();
+    let looked = seen.is_ok();
     match (seen, &tab) {
         (Ok(mut capture), Some(tab)) => {
             // The picture is sealed with the journal; a model that wants one observes.
@@ -253,7 +263,7 @@ pub fn outcome(
         }
         (Ok(_) | Err(_), None) => {}
     }
-    tell_notes(notes, &mut server, &mut page);
+    tell_notes(notes, known, looked, &mut server, &mut page);
     let entry = OutcomeEntry {
         intent: sequence,
         outcome: name.to_owned(),
@@ -272,7 +282,8 @@ pub fn outcome(
 }
 
 /// Redacts a refusal that came before any gesture.
-pub fn refusal(refusal: Refusal, call: &CallRecord) -> Redacted {
+pub fn refusal(refusal: Refusal, call: &CallRecord, cleaner: &Cleaner) -> Redacted {
+    let refusal = cleaned(refusal, cleaner);
     let mut server = Map::new();
     if let Some(tab) = call.tab {
         server.insert("tab".to_owned(), json!(tab));
@@ -326,10 +337,15 @@ fn put(
     server: &mut Map<String, Value>,
     page: &mut Map<String, Value>,
 ) -> (SnapshotId, Option<Vec<u8>>) {
-    let Capture { look, picture } = capture;
-    let mut composed = compose(&look, numbers);
+    let Capture {
+        look,
+        picture,
+        cleaner,
+    } = capture;
+    let mut composed = compose(&look, numbers, |text| cleaner.clean(text));
+    let in_an_address: String = MASK.bytes().map(|byte| format!("%{byte:02X}")).collect();
     for line in &mut composed.told {
-        *line = scrub(line);
+        *line = cleaner.clean(&line.replace(&in_an_address, MASK));
     }
     let marks: BTreeMap<Mark, Remembered> = composed
         .near
@@ -343,7 +359,7 @@ fn put(
     if look.walked.ready != "complete" {
         server.insert("loading".to_owned(), json!(true));
     }
-    let title = quote(&scrub(&look.walked.title), 200);
+    let title = quote(&cleaner.clean(&look.walked.title), 200);
     let old = match telling {
         Telling::Whole => None,
         Telling::Since(id) => shelf.get(id),
@@ -356,7 +372,7 @@ fn put(
         page.insert("title".to_owned(), json!(title));
     }
     if old.is_none_or(|old| old.url != look.walked.url) {
-        page.insert("url".to_owned(), json!(address(&look.walked.url)));
+        page.insert("url".to_owned(), json!(address(&look.walked.url, &cleaner)));
     }
     match old {
         None => {
@@ -377,7 +393,7 @@ fn put(
             page.insert("text".to_owned(), json!(lines));
         }
         Some(old) => {
-            let told = Difference::of(old, &composed, numbers);
+            let told = Difference::of(old, &composed, &cleaner, numbers);
             let (changed, cut) = fit(&told.changed, text_limit);
             let used: usize = changed.iter().map(|line| line.len() + 4).sum();
             let (added, more) = fit(&told.added, text_limit.saturating_sub(used));
@@ -409,10 +425,24 @@ fn put(
         title,
         far: look.far.clone(),
         keys: look.keys(),
+        origins: look.origins(),
         url: look.walked.url,
         origin: look.origin,
     });
     (id, image)
+}
+
+/// A refusal whose details are clean.
+fn cleaned(refusal: Refusal, cleaner: &Cleaner) -> Refusal {
+    let Some(Detail::Options(list)) = refusal.detail() else {
+        return refusal;
+    };
+    let clean = |text: &Untrusted| Untrusted::new(cleaner.clean(text.raw()));
+    let list = list
+        .iter()
+        .map(|(label, value)| (clean(label), clean(value)))
+        .collect();
+    refusal.with(Detail::Options(list))
 }
 
 /// A line without what its fields hold: the journal keeps what was typed by its length alone (security J8). Page text stands
@@ -469,7 +499,7 @@ fn out_of_sight(counts: &Counts, server: &mut Map<String, Value>) {
 }
 
 /// Path of an address; values of its query stay inside.
-fn address(url: &str) -> String {
+fn address(url: &str, cleaner: &Cleaner) -> String {
     match url::Url::parse(url) {
         Ok(mut parsed) => {
             let query = parsed.query().is_some();
@@ -477,7 +507,7 @@ fn address(url: &str) -> String {
             let _ = parsed.set_password(None);
             parsed.set_query(None);
             parsed.set_fragment(None);
-            let plain = scrub(parsed.as_str());
+            let plain = cleaner.clean(parsed.as_str());
             if query { format!("{plain}?…") } else { plain }
         }
         Err(_) => "(unreadable)".to_owned(),
@@ -511,8 +541,10 @@ struct Difference {
 }
 
 impl Difference {
-    fn of(old: &Snapshot, new: &Composed, numbers: &Numbers) -> Self {
-        let (added, removed) = difference(&old.lines, &new.told);
+    fn of(old: &Snapshot, new: &Composed, cleaner: &Cleaner, numbers: &Numbers) -> Self {
+        // What was told before it was known to be sensitive is not told again as something that is gone.
+        let lines: Vec<String> = old.lines.iter().map(|line| cleaner.clean(line)).collect();
+        let (added, removed) = difference(&lines, &new.told);
         let marks = |lines: &[Line], place: &usize| -> BTreeSet<Mark> {
             let marked = lines.get(*place).into_iter().flat_map(Line::marked);
             marked
@@ -538,7 +570,7 @@ impl Difference {
         }
         for (at, taken) in removed.iter().zip(taken) {
             if !taken {
-                out.removed.extend(old.lines.get(*at).cloned());
+                out.removed.extend(lines.get(*at).cloned());
             }
         }
         out
@@ -571,15 +603,28 @@ fn difference(old: &[String], new: &[String]) -> (Vec<usize>, Vec<usize>) {
     (added, removed)
 }
 
-fn tell_notes(notes: Vec<Note>, server: &mut Map<String, Value>, page: &mut Map<String, Value>) {
+/// Tells what happened beside a call. What a dialog said is told only where the page could be looked at after it: what its
+/// fields held by then is known from that look.
+fn tell_notes(
+    notes: Vec<Note>,
+    known: &Known,
+    looked: bool,
+    server: &mut Map<String, Value>,
+    page: &mut Map<String, Value>,
+) {
     let mut events: Vec<Value> = Vec::new();
     let mut said: Vec<Value> = Vec::new();
     let site = |site: Option<crate::domain::site::Site>| site.map(|site| site.to_string());
     for note in notes {
         match note {
-            Note::Dialog { kind, text } => {
+            Note::Dialog { kind, text, origin } => {
                 events.push(json!({"dialog_dismissed": kind}));
-                said.push(json!(quote(&scrub(text.raw()), 300)));
+                let text = if looked {
+                    known.on(&origin).clean(text.raw())
+                } else {
+                    MASK.to_owned()
+                };
+                said.push(json!(quote(&text, 300)));
             }
             Note::DepartureStopped(to) => events.push(json!({"departure_stopped": site(to)})),
             Note::Opened(tab) => events.push(json!({"opened_tab": tab})),
@@ -665,7 +710,10 @@ mod tests {
     #[test]
     fn addresses_leave_without_credentials_and_query_values() {
         assert_eq!(
-            address("https://u:p@bank.test/a?token=s3cret#frag"),
+            address(
+                "https://u:p@bank.test/a?token=s3cret#frag",
+                &Cleaner::default()
+            ),
             "https://bank.test/a?…"
         );
     }

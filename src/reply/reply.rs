@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::redact::{Redacted, detail, encoded};
 use crate::error::{Code, Refusal};
 use crate::journal::Receipt;
+use crate::policy::echo::Cleaner;
 
 /// What the client is given.
 #[derive(Debug)]
@@ -25,7 +26,11 @@ impl Reply {
     #[must_use]
     pub fn without_receipt(refusal: Refusal, registered: impl Fn(&str) -> bool) -> Self {
         let call = crate::journal::CallRecord::default();
-        Self::build(super::redact::refusal(refusal, &call), None, registered)
+        Self::build(
+            super::redact::refusal(refusal, &call, &Cleaner::default()),
+            None,
+            registered,
+        )
     }
 
     fn build(

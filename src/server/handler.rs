@@ -24,7 +24,7 @@ use crate::flow::session::Session;
 use crate::gate::consent::Ask;
 use crate::journal::CallRecord;
 use crate::policy::profile::{Profile, SiteDecision};
-use crate::reply::redact::{scrub, statement};
+use crate::reply::redact::statement;
 use crate::reply::reply::Reply;
 
 /// How often a client that waits for the person is told that the window is still open.
@@ -282,7 +282,7 @@ async fn list_tabs<A: Ask + 'static>(session: &Session<A>) -> Reply {
         if readable {
             page.insert(
                 tab.to_string(),
-                json!({"url": scrub(url.split(['?', '#']).next().unwrap_or_default())}),
+                json!({"url": session.known().on(&origin).clean(url.split(['?', '#']).next().unwrap_or_default())}),
             );
         }
     }

@@ -48,6 +48,8 @@ pub struct Snapshot {
     pub tab: TabId,
     /// The origin of the top document.
     pub origin: Origin,
+    /// The origins of all documents that were read.
+    pub origins: Vec<Origin>,
     /// The marks that are valid with it.
     pub marks: BTreeMap<Mark, Remembered>,
     /// The lines the model was given, for telling what changed.

@@ -73,9 +73,9 @@ pub struct Marked {
     state: ControlState,
 }
 
-/// Numbers and writes a look.
-#[must_use]
-pub fn compose(look: &Look, numbers: &mut Numbers) -> Composed {
+/// Numbers and writes a look. `clean` masks what is sensitive in what is told; what is remembered for the checks stays as
+/// it was read.
+pub fn compose(look: &Look, numbers: &mut Numbers, clean: impl Fn(&str) -> String) -> Composed {
     let mut boxes = Vec::new();
     let mut lines = Lines::default();
     let page = &look.walked.url;
@@ -102,7 +102,7 @@ pub fn compose(look: &Look, numbers: &mut Numbers) -> Composed {
                     continue;
                 };
                 boxes.push((numbers.mark(&seen.key), *r));
-                let marked = Part::Mark(Box::new(in_sight(seen, f, v, s, page)));
+                let marked = Part::Mark(Box::new(in_sight(seen, f, v, s, page, &clean)));
                 lines.part(At(*b, *h, *c, None), marked);
             }
         }
@@ -128,7 +128,9 @@ pub fn whole(
     let mut lines = Lines::default();
     for item in serde_json::from_str::<Vec<Far>>(far)? {
         match item {
-            Far::Text { b, s, h, c, o } => lines.words(At(b, h, c, Some(o)), &s),
+            Far::Text { b, s, h, c, o } => {
+                lines.words(At(b, h, c, Some(o)), uncut(&s, FAR_TEXT));
+            }
             Far::Element {
                 b,
                 f,
@@ -198,6 +200,21 @@ impl Line {
         })
     }
 
+    /// The same line with everything that is told of it cleaned, before any of it is cut.
+    #[must_use]
+    pub fn cleaned(&self, clean: &impl Fn(&str) -> String) -> Self {
+        let part = |part: &Part| match part {
+            Part::Words(words) => Part::Words(clean(words)),
+            Part::Hidden(words) => Part::Hidden(clean(words)),
+            Part::Mark(marked) => Part::Mark(Box::new(marked.cleaned(clean))),
+            Part::Rows(..) | Part::Blocked | Part::Edge(_) | Part::Cell => part.clone(),
+        };
+        Self {
+            parts: self.parts.iter().map(part).collect(),
+            ..*self
+        }
+    }
+
     /// Its words as a person reads them, names and values too.
     #[must_use]
     pub fn plain(&self) -> String {
@@ -248,6 +265,21 @@ impl Marked {
     #[must_use]
     pub fn role(&self) -> &str {
         &self.role
+    }
+
+    fn cleaned(&self, clean: &impl Fn(&str) -> String) -> Self {
+        let mut state = self.state.clone();
+        for text in state.value.iter_mut().chain(&mut state.options) {
+            *text = clean(text);
+        }
+        Self {
+            remembered: self.remembered.clone(),
+            role: self.role.clone(),
+            words: clean(&self.words),
+            name: clean(&self.name),
+            link: self.link.as_deref().map(clean),
+            state,
+        }
     }
 
     /// What it says, is called and holds.
@@ -374,7 +406,14 @@ impl Lines {
     }
 }
 
-fn in_sight(seen: &Seen, print: &Print, visible: &str, state: &ControlState, page: &str) -> Marked {
+fn in_sight(
+    seen: &Seen,
+    print: &Print,
+    visible: &str,
+    state: &ControlState,
+    page: &str,
+    clean: &impl Fn(&str) -> String,
+) -> Marked {
     let name = seen.name.raw().trim();
     let name = if name.is_empty() && visible.is_empty() {
         print.label.clone()
@@ -384,8 +423,8 @@ fn in_sight(seen: &Seen, print: &Print, visible: &str, state: &ControlState, pag
     Marked {
         role: role(&seen.role, &print.tag, &print.kind).to_owned(),
         words: visible.to_owned(),
-        name,
-        link: (!print.href.is_empty()).then(|| link(&print.href, page)),
+        name: clean(&name),
+        link: (!print.href.is_empty()).then(|| link(&clean(&print.href), page)),
         state: state.clone(),
         remembered: Remembered {
             key: seen.key.clone(),
@@ -434,10 +473,28 @@ fn out_of_sight(
                 words: words.clone(),
             },
         },
-        words,
-        name,
+        words: uncut(&words, FAR_WORDS).to_owned(),
+        name: uncut(&name, FAR_NAME).to_owned(),
         state,
     }
+}
+
+/// Where the page script cuts texts that are out of sight, in UTF-16 units.
+const FAR_TEXT: usize = 4_000;
+const FAR_WORDS: usize = 400;
+const FAR_NAME: usize = 400;
+/// The longest value that is known to be sensitive.
+const LONGEST_VALUE: usize = 256;
+
+/// A text without its end, where that was cut: half of a sensitive value could stand there, and nobody would know it.
+fn uncut(text: &str, most: usize) -> &str {
+    if text.encode_utf16().count() < most {
+        return text;
+    }
+    let kept = most.saturating_sub(LONGEST_VALUE);
+    text.char_indices()
+        .nth(kept)
+        .map_or(text, |(end, _)| text.get(..end).unwrap_or_default())
 }
 
 /// The role a person would say.

@@ -14,6 +14,7 @@ use countersign::gate::{clear, identity, site};
 use countersign::gesture::perform::perform;
 use countersign::gesture::settle::settle;
 use countersign::journal::{Entry, Journal, line};
+use countersign::policy::echo::Known;
 use countersign::policy::lock::Locks;
 use countersign::policy::profile::Profile;
 use countersign::reply::capture::{self, Picture};
@@ -38,6 +39,7 @@ pub(super) async fn line(
     one: Facts,
     two: Facts,
     looking: Looking,
+    known: &Known,
 ) -> Result<Reply, Refusal> {
     let table = serde_json::Value::Null;
     let admitted = admit::check(call, budget, Instant::now())?;
@@ -57,7 +59,7 @@ pub(super) async fn line(
     let written = line::intent(journal, cleared, None, str::to_owned)?;
     let done = perform(written, browser, &table, &Default::default()).await;
     let captured = capture::after(settle(done).await, looking, &table, Picture::Wanted).await;
-    let redacted = redact::outcome(captured, 1_000, numbers, shelf, None);
+    let redacted = redact::outcome(captured, 1_000, numbers, shelf, None, known);
     let entry = Entry::Outcome(redacted.entry().cloned().expect("a gesture has an outcome"));
     let receipt = journal.append(&entry)?;
     Ok(Reply::new(redacted, &receipt, |_| true))

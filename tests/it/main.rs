@@ -20,6 +20,7 @@ mod harness;
 mod layers;
 mod locks;
 mod look;
+mod masks;
 mod reading;
 mod serve;
 mod sites;
