@@ -21,6 +21,7 @@ mod locks;
 mod look;
 mod reading;
 mod serve;
+mod shell;
 mod sites;
 mod support;
 mod window;
