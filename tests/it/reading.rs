@@ -226,7 +226,7 @@ fn a_link_that_runs_over_two_lines_has_its_mark_on_its_words() {
 #[test]
 fn a_role_or_a_kind_that_is_none_is_not_told() {
     let mut room = Room::new();
-    let odd = "const odd = document.createElementNS('http://www.w3.org/2000/svg', 'input');
+    let odd = "const odd = document.createElementNS('urn:odd', 'input'); odd.textContent = 'odd ' + id;
          odd.setAttribute('type', 'spoken-9'); odd.setAttribute('tabindex', '0'); odd.setAttribute('onclick', '1');";
     let seen = room.show(
         "/",
@@ -246,5 +246,18 @@ fn a_role_or_a_kind_that_is_none_is_not_told() {
         told.iter().any(|line| line.ends_with("link \"two\"")),
         "{told:#?}"
     );
+    for place in ["near", "far"] {
+        let want = format!("clickable \"odd {place}\"");
+        assert!(told.iter().any(|line| line.ends_with(&want)), "{told:#?}");
+    }
     assert!(!all.0.to_string().contains("spoken"), "{told:#?}");
+    // Nor does it stop a press on what holds it.
+    let seen = room.show(
+        "/in",
+        "<button id=b onclick=\"fetch('/effect/held')\"></button>
+         <script>const odd = document.createElementNS('urn:odd', 'input'); odd.textContent = 'Held'; b.append(odd)</script>",
+    );
+    let done = room.click(&seen, "\"Held\"");
+    assert!(!done.is_refusal(), "{}", done.0);
+    room.site.wait_for("held", 1);
 }
