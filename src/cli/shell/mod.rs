@@ -316,7 +316,7 @@ impl Shell {
                 Some(Value::Object(part)) => part,
                 Some(_) | None => Map::new(),
             };
-            let told = Told {
+            let mut told = Told {
                 server: part("server"),
                 page: part("page_content"),
                 image: reply.image().map(str::to_owned),
@@ -325,7 +325,12 @@ impl Shell {
             if !reply.is_refusal() {
                 return Ok(told);
             }
-            self.show_changes(&told)?;
+            told.server
+                .retain(|key, _| !matches!(key.as_str(), "outcome" | "effect"));
+            // Where the page was looked at all the same, what it says now comes first.
+            if told.server.contains_key("snapshot_id") || !told.page.is_empty() {
+                self.show_changes(&told)?;
+            }
             return Err(Trouble::Refused(body));
         }
     }
