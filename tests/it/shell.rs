@@ -512,7 +512,7 @@ fn at_a_terminal_it_asks_hides_what_is_secret_and_ctrl_c_ends_the_call_alone() {
         "<h1>Shop</h1><label>Password <input type=password></label><button onclick=\"fetch('/effect/pressed')\">Press</button>",
     );
     let mut command = place.home.command(&[]);
-    let shell = format!("{} shell", program("countersign").display());
+    let shell = format!("exec {} shell", program("countersign").display());
     let mut terminal = Command::new("/usr/bin/script");
     terminal
         .args(["-qec", &shell, "/dev/null"])

@@ -235,7 +235,11 @@ impl Shell {
             ),
             Trouble::NotMet(what) => ((*what).to_owned(), Exit::CheckFailed),
             Trouble::Missing(what) => (what.clone(), Exit::CannotOpen),
-            Trouble::Withdrawn => ("withdrawn".to_owned(), Exit::Fault),
+            Trouble::Withdrawn => {
+                // The terminal stands behind its `^C`.
+                let _ = self.talk.end_prompt();
+                ("withdrawn".to_owned(), Exit::Fault)
+            }
             Trouble::End(_) => return Exit::Ok,
             Trouble::Io(error) => (error.to_string(), Exit::CannotOpen),
         };

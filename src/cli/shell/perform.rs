@@ -104,7 +104,11 @@ impl Shell {
                 if let (Some(screens), Some(arguments)) = (screens, arguments.as_object_mut()) {
                     arguments.insert("screens".to_owned(), json!(screens));
                 }
-                self.act("scroll", arguments).await
+                // What came into view is what a person scrolls for.
+                let mut told = self.call("scroll", arguments).await?;
+                self.talk.pages(&told.lines("text"))?;
+                told.page.remove("text");
+                self.show_changes(&told)
             }
             Command::Wait(wanted, seconds) => self.wait(&wanted, seconds).await,
             Command::Status => {
@@ -288,7 +292,7 @@ impl Shell {
         }
         if told.page.contains_key("text") {
             self.talk
-                .say("a page that was not seen before: ls, look and cat show it")?;
+                .say("the page is another one now: ls, look and cat show it")?;
         }
         Ok(())
     }
