@@ -99,7 +99,7 @@
   };
   // By name and namespace, not by instanceof: an element of another frame has that frame's prototypes.
   const XHTML = 'http://www.w3.org/1999/xhtml', SVG = 'http://www.w3.org/2000/svg';
-  const NAMES = new Map([[HTMLInputElement, 'input'], [HTMLTextAreaElement, 'textarea'], [HTMLSelectElement, 'select'], [HTMLButtonElement, 'button'], [HTMLAnchorElement, 'a'], [HTMLAreaElement, 'area'], [HTMLLabelElement, 'label'], [HTMLIFrameElement, 'iframe']]);
+  const NAMES = new Map([[HTMLInputElement, 'input'], [HTMLTextAreaElement, 'textarea'], [HTMLSelectElement, 'select'], [HTMLButtonElement, 'button'], [HTMLAnchorElement, 'a'], [HTMLAreaElement, 'area'], [HTMLLabelElement, 'label'], [HTMLIFrameElement, 'iframe'], [HTMLFormElement, 'form']]);
   const isHtml = (el, C) => namespace(el) === XHTML && (C === HTMLElement || localName(el) === NAMES.get(C));
   const isShadow = (node) => {
     if (node === null || node === undefined || nodeType(node) !== 11) return false;
@@ -507,7 +507,9 @@
       case 'summary':
         return true;
       case 'input':
-        return inputType(el) !== 'hidden';
+        // One of another language than HTML is named so and is none.
+        if (isHtml(el, HTMLInputElement)) return inputType(el) !== 'hidden';
+        break;
       case 'label':
         return labelled(el) !== null;
       case 'video':
@@ -548,7 +550,9 @@
       case 'summary':
         return true;
       case 'input':
-        return inputType(el) !== 'hidden';
+        // One of another language than HTML is named so and is none.
+        if (isHtml(el, HTMLInputElement)) return inputType(el) !== 'hidden';
+        break;
       case 'label': {
         const control = labelled(el);
         return control !== null && isElement(control) && !bigEnough(control);
@@ -581,7 +585,8 @@
     for (const C of [HTMLInputElement, HTMLButtonElement, HTMLSelectElement, HTMLTextAreaElement]) {
       if (isHtml(el, C)) return getter(C.prototype, 'form')(el);
     }
-    return closest(el, 'form');
+    const form = closest(el, 'form');
+    return form !== null && isHtml(form, HTMLFormElement) ? form : null;
   };
   const isSubmit = (el) => {
     if (isHtml(el, HTMLButtonElement)) return getter(HTMLButtonElement.prototype, 'type')(el) === 'submit';
@@ -2019,7 +2024,17 @@
     const control = labelled(node) ?? node;
     return ['a', 'area'].includes(localName(control)) || isSubmit(control) || closedRoots.has(node);
   };
-  const onEvent = (event) => {
+  // What a guard cannot judge is stopped.
+  const judged = (judge) => (event) => {
+    try {
+      judge(event);
+    } catch {
+      stop(event);
+      prevent(event);
+      if (guard.armed) tell(false, event.type);
+    }
+  };
+  const onEvent = judged((event) => {
     if (elsewhere(event)) return;
     if (!guard.armed || event.type === 'submit') return;
     if (CARRIES.has(event.type)) {
@@ -2045,15 +2060,15 @@
       if (!wanted) prevent(event);
     }
     tell(true, event.type);
-  };
+  });
   // Inside a closed root the window sees only the host; a listener on the root itself sees the target.
-  const onClosed = (event) => {
+  const onClosed = judged((event) => {
     if (elsewhere(event) || !event.isTrusted || !guard.armed) return;
     if (CARRIES.has(event.type) || event.type === 'submit') return;
     const path = composedPath(event);
     if (guard.inner.some((node) => path.includes(node)) && !(PRESSES.has(event.type) && takes(path, [...guard.wanted, ...guard.inner]) !== null)) return;
     halt(event);
-  };
+  });
   // Added again only where it is gone: as the first listener of all it runs before any of the page's.
   const install = () => {
     for (const type of GUARDED) window.addEventListener(type, onEvent, { capture: true, passive: false });

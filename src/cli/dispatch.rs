@@ -11,7 +11,7 @@ use super::exit::Exit;
 use super::harden::{self, Asked, Level};
 use super::places::Places;
 use super::setup::absolute;
-use super::{audit, browser, doctor, keys, policy, serve, setup};
+use super::{audit, browser, doctor, keys, policy, serve, setup, shell};
 use crate::confirm::basic;
 use crate::policy::store;
 use crate::server::stdio;
@@ -36,6 +36,8 @@ enum Command {
     Browser(browser::Args),
     /// Serve an MCP client on standard input and output (a client starts this)
     Serve(serve::Args),
+    /// Drive the same server by hand: what the assistant sees, without the assistant
+    Shell(shell::Args),
     /// Look at everything, and say the way out where something is not in order
     Doctor(doctor::Args),
     /// Show or check what the profile allows
@@ -145,6 +147,13 @@ fn run(command: Command, level: Level) -> io::Result<Exit> {
             // Standard input is read by a thread that cannot be woken; it is not waited for.
             runtime.shutdown_background();
             Ok(exit)
+        }),
+        Command::Shell(args) => with_places(args.home.as_deref(), |places| {
+            let _diagnostics = super::diagnostics::start(places);
+            let runtime = runtime()?;
+            let exit = runtime.block_on(shell::run(&args, places));
+            runtime.shutdown_background();
+            exit
         }),
         Command::Doctor(args) => with_places(args.home.as_deref(), |places| {
             runtime()?.block_on(async {

@@ -29,3 +29,5 @@ pub mod policy;
 pub mod serve;
 /// `countersign setup`: the first hour.
 pub mod setup;
+/// `countersign shell`: a person drives the same server.
+pub mod shell;

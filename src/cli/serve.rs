@@ -9,6 +9,7 @@ use futures_util::FutureExt as _;
 use rmcp::ServiceExt as _;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
 
 use super::exit::Exit;
 use super::places::JOURNAL;
@@ -37,7 +38,7 @@ pub struct Args {
 /// How often other programs on the browser's port are looked for (security D4).
 const WATCH: Duration = Duration::from_secs(5);
 /// How long the end may take (security P4: 2 s in all).
-const ENDING: Duration = Duration::from_millis(1_000);
+pub(super) const ENDING: Duration = Duration::from_millis(1_000);
 /// How long the last replies may take after that.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 
@@ -60,21 +61,9 @@ pub fn wanted(profile: &Profile, places: &Places) -> Wanted {
 
 /// Serves until the client is gone or a signal comes. What stops the start is one line on standard error each.
 pub async fn run(places: &Places, output: Output) -> Exit {
-    let profile = match store::load(&places.profile()) {
-        Ok(profile) => Arc::new(profile),
-        Err(error) => return stopped(&format!("{error}"), Exit::Usage),
-    };
-    let session = match session(&profile, places) {
+    let session = match open(places) {
         Ok(session) => session,
-        Err(fault) => {
-            return stopped(
-                &format!(
-                    "{fault}; run {} to see what is wrong",
-                    places.command("doctor")
-                ),
-                Exit::CannotOpen,
-            );
-        }
+        Err(exit) => return exit,
     };
     let (ends, writer) = stdio::start(tokio::io::stdin(), output);
     let transport = AsyncRwTransport::new_server(ends.input, ends.output);
@@ -82,27 +71,7 @@ pub async fn run(places: &Places, output: Output) -> Exit {
         Ok(signal) => signal,
         Err(error) => return stopped(&error.to_string(), Exit::Fault),
     };
-    let beat = {
-        let session = session.share();
-        tokio::spawn(async move {
-            let mut every = tokio::time::interval(HEARTBEAT_EVERY);
-            every.tick().await;
-            loop {
-                every.tick().await;
-                session.heartbeat();
-            }
-        })
-    };
-    let watch = {
-        let session = session.share();
-        tokio::spawn(async move {
-            let mut every = tokio::time::interval(WATCH);
-            loop {
-                every.tick().await;
-                session.watch_port().await;
-            }
-        })
-    };
+    let watches = Watches::over(&session);
     let serve = async {
         match Handler::new(session.share()).serve(transport).await {
             Ok(running) => drop(running.waiting().await),
@@ -118,8 +87,7 @@ pub async fn run(places: &Places, output: Output) -> Exit {
         _ = terminate.recv() => Closing::Signal,
         _ = tokio::signal::ctrl_c() => Closing::Signal,
     };
-    beat.abort();
-    watch.abort();
+    drop(watches);
     session.end(why, ENDING).await;
     // Whoever still reads gets the replies to what was under way. The writer ends with the library, which then drops its
     // end of the pipe; a client that does not read any more is not waited for.
@@ -129,6 +97,53 @@ pub async fn run(places: &Places, output: Output) -> Exit {
     })
     .await;
     Exit::Ok
+}
+
+/// A session on the operator's profile and journal. What stops the start is one line on standard error.
+pub(super) fn open(places: &Places) -> Result<Session<Window>, Exit> {
+    let profile = match store::load(&places.profile()) {
+        Ok(profile) => Arc::new(profile),
+        Err(error) => return Err(stopped(&format!("{error}"), Exit::Usage)),
+    };
+    session(&profile, places).map_err(|fault| {
+        let doctor = places.command("doctor");
+        stopped(
+            &format!("{fault}; run {doctor} to see what is wrong"),
+            Exit::CannotOpen,
+        )
+    })
+}
+
+/// What a session does by itself while it serves: signs of life for the journal, and looks for other programs on the
+/// browser's port.
+pub(super) struct Watches([JoinHandle<()>; 2]);
+
+impl Watches {
+    pub(super) fn over(session: &Session<Window>) -> Self {
+        let (beating, watching) = (session.share(), session.share());
+        let beat = tokio::spawn(async move {
+            let mut every = tokio::time::interval(HEARTBEAT_EVERY);
+            every.tick().await;
+            loop {
+                every.tick().await;
+                beating.heartbeat();
+            }
+        });
+        let watch = tokio::spawn(async move {
+            let mut every = tokio::time::interval(WATCH);
+            loop {
+                every.tick().await;
+                watching.watch_port().await;
+            }
+        });
+        Self([beat, watch])
+    }
+}
+
+impl Drop for Watches {
+    fn drop(&mut self) {
+        self.0.iter().for_each(JoinHandle::abort);
+    }
 }
 
 fn session(profile: &Arc<Profile>, places: &Places) -> Result<Session<Window>, Fault> {
@@ -162,7 +177,7 @@ fn session(profile: &Arc<Profile>, places: &Places) -> Result<Session<Window>, F
 }
 
 /// Says why on standard error and in the diagnostics.
-fn stopped(why: &str, exit: Exit) -> Exit {
+pub(super) fn stopped(why: &str, exit: Exit) -> Exit {
     tracing::error!("{why}");
     let mut line = String::new();
     let _ = writeln!(line, "countersign: {why}");

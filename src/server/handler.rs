@@ -12,9 +12,11 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use super::arguments as args;
-use super::tools::{INSTRUCTIONS, Name, Row, TABLE, digest, row};
+use super::tools::{INSTRUCTIONS, Name, Row, TABLE, digest};
 use crate::domain::site::Origin;
 use crate::domain::tier::Tier;
 use crate::error::{Code, Detail, Refusal};
@@ -60,11 +62,30 @@ impl<A: Ask + std::fmt::Debug + 'static> Handler<A> {
         Self { session, tools }
     }
 
+    /// Begins a call of a tool that some site grants, in a task of its own: a panic becomes a refusal, and a caller that
+    /// goes away leaves nothing half-done.
+    pub(crate) fn begin(
+        &self,
+        tool: &str,
+        arguments: Value,
+        cancelled: CancellationToken,
+    ) -> Option<Begun<A>> {
+        let row = self.tools.iter().find(|row| row.wire == tool)?;
+        let session = self.session.share();
+        let work = Self::call(session.share(), row, arguments, cancelled.clone());
+        Some(Begun {
+            session,
+            row,
+            cancelled,
+            work: tokio::spawn(work),
+        })
+    }
+
     async fn call(
         session: Session<A>,
         row: &'static Row,
         arguments: Value,
-        cancelled: tokio_util::sync::CancellationToken,
+        cancelled: CancellationToken,
     ) -> Reply {
         crate::checkpoint::reached(row.wire);
         let parsed = match row.name {
@@ -123,6 +144,39 @@ impl<A: Ask + std::fmt::Debug + 'static> Handler<A> {
     }
 }
 
+/// A call under way.
+#[derive(Debug)]
+pub(crate) struct Begun<A> {
+    session: Session<A>,
+    row: &'static Row,
+    cancelled: CancellationToken,
+    work: JoinHandle<Reply>,
+}
+
+impl<A: Ask + 'static> Begun<A> {
+    /// Its reply, once.
+    pub(crate) async fn reply(&mut self) -> Reply {
+        let reply = (&mut self.work).await;
+        reply.unwrap_or_else(|_| {
+            self.session.refuse(
+                CallRecord::new(self.row.wire),
+                Refusal::new(Code::Internal).having(crate::error::Effect::Possible),
+            )
+        })
+    }
+
+    /// Withdraws it. `true` where that ends it at once, as a reading does: there is no reply then. An action is stopped
+    /// before its press or not at all, and its reply says which.
+    pub(crate) fn withdraw(&self) -> bool {
+        self.cancelled.cancel();
+        let reading = self.row.tier == Tier::Read;
+        if reading {
+            self.work.abort();
+        }
+        reading
+    }
+}
+
 impl<A: Ask + std::fmt::Debug + 'static> ServerHandler for Handler<A> {
     fn get_info(&self) -> ServerConfig {
         let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
@@ -153,35 +207,20 @@ impl<A: Ask + std::fmt::Debug + 'static> ServerHandler for Handler<A> {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let known = row(&request.name)
-            .filter(|row| self.tools.iter().any(|granted| granted.name == row.name));
-        let Some(row) = known else {
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let Some(mut work) = self.begin(&request.name, arguments, context.ct.clone()) else {
             return Err(ErrorData::invalid_params(
                 "there is no such tool; list the tools",
                 None,
             ));
         };
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
-        // In a task of its own: a panic becomes a refusal, and a caller that goes away leaves nothing half-done.
-        let mut work = tokio::spawn(Self::call(
-            self.session.share(),
-            row,
-            arguments,
-            context.ct.clone(),
-        ));
         let begun = Instant::now();
         let reply = loop {
             tokio::select! {
-                done = &mut work => break done,
+                reply = work.reply() => break reply,
                 () = tokio::time::sleep(PROGRESS) => progress(&context, begun).await,
             }
         };
-        let reply = reply.unwrap_or_else(|_| {
-            self.session.refuse(
-                CallRecord::new(row.wire),
-                Refusal::new(Code::Internal).having(crate::error::Effect::Possible),
-            )
-        });
         Ok(result(&reply).into())
     }
 }

@@ -446,7 +446,13 @@ fn out_of_sight(
     state: ControlState,
     page: &str,
 ) -> Marked {
-    let stated = print.role.split_whitespace().next().unwrap_or_default();
+    // As a browser does it: the first role that is one. Words of the page's own would stand outside quotes.
+    let stated = print
+        .role
+        .split_whitespace()
+        .find_map(|stated| ROLES.iter().find(|role| role.eq_ignore_ascii_case(stated)))
+        .copied()
+        .unwrap_or_default();
     let native = match (print.tag.as_str(), print.kind.as_str()) {
         ("a" | "area", _) => "link",
         ("button", _) | ("input", "submit" | "button" | "reset" | "image") => "button",
@@ -497,8 +503,76 @@ fn uncut(text: &str, most: usize) -> &str {
         .map_or(text, |(end, _)| text.get(..end).unwrap_or_default())
 }
 
+/// The roles that a page can give an element to act on.
+const ROLES: [&str; 33] = [
+    "button",
+    "cell",
+    "checkbox",
+    "columnheader",
+    "combobox",
+    "grid",
+    "gridcell",
+    "heading",
+    "link",
+    "listbox",
+    "listitem",
+    "menu",
+    "menuitem",
+    "menuitemcheckbox",
+    "menuitemradio",
+    "option",
+    "progressbar",
+    "radio",
+    "radiogroup",
+    "row",
+    "rowheader",
+    "scrollbar",
+    "searchbox",
+    "separator",
+    "slider",
+    "spinbutton",
+    "switch",
+    "tab",
+    "tablist",
+    "textbox",
+    "toolbar",
+    "tree",
+    "treeitem",
+];
+
+/// The kinds that a field can have; an element of another language than HTML says of itself what it likes.
+const KINDS: [&str; 22] = [
+    "button",
+    "checkbox",
+    "color",
+    "date",
+    "datetime-local",
+    "email",
+    "file",
+    "hidden",
+    "image",
+    "month",
+    "number",
+    "password",
+    "radio",
+    "range",
+    "reset",
+    "search",
+    "submit",
+    "tel",
+    "text",
+    "time",
+    "url",
+    "week",
+];
+
 /// The role a person would say.
 fn role<'a>(role: &'a str, tag: &'a str, kind: &'a str) -> &'a str {
+    let kind = if KINDS.contains(&kind) {
+        kind
+    } else {
+        "clickable"
+    };
     match role {
         "" | "generic" | "none" | "StaticText" | "LabelText" | "paragraph" | "GenericContainer"
         | "Ignored" | "image" | "img" | "LayoutTable" => match tag {

@@ -23,6 +23,7 @@ mod look;
 mod masks;
 mod reading;
 mod serve;
+mod shell;
 mod sites;
 mod support;
 mod window;

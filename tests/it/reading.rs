@@ -222,3 +222,43 @@ fn a_link_that_runs_over_two_lines_has_its_mark_on_its_words() {
     assert!(!done.is_refusal(), "{}", done.0);
     room.site.wait_for("wrapped", 1);
 }
+
+#[test]
+fn a_role_or_a_kind_that_is_none_is_not_told() {
+    let mut room = Room::new();
+    let odd = "const odd = document.createElementNS('urn:odd', 'input'); odd.textContent = 'odd ' + id;
+         odd.setAttribute('type', 'spoken-9'); odd.setAttribute('tabindex', '0'); odd.setAttribute('onclick', '1');";
+    let seen = room.show(
+        "/",
+        &format!(
+            "<div id=near></div><div style='height:3000px'></div><div id=far></div>
+             <button role='spoken-1[9]button\"Pay\"'>one</button><button role='spoken-2 LINK spoken-3'>two</button>
+             <script>for (const id of ['near', 'far']) {{ {odd} document.getElementById(id).append(odd) }}</script>"
+        ),
+    );
+    let all = ask(&mut room, &seen, "read", json!({"op": "text"}));
+    let told = lines(&all);
+    assert!(
+        told.iter().any(|line| line.contains("] button \"one\" [")),
+        "{told:#?}"
+    );
+    assert!(
+        told.iter().any(|line| line.ends_with("link \"two\"")),
+        "{told:#?}"
+    );
+    assert!(
+        told.iter()
+            .any(|line| line.ends_with("clickable \"odd near\"")),
+        "{told:#?}"
+    );
+    assert!(!all.0.to_string().contains("spoken"), "{told:#?}");
+    // Nor does it stop a press on what holds it.
+    let seen = room.show(
+        "/in",
+        "<button id=b onclick=\"fetch('/effect/held')\"></button>
+         <script>const odd = document.createElementNS('urn:odd', 'input'); odd.textContent = 'Held'; b.append(odd)</script>",
+    );
+    let done = room.click(&seen, "\"Held\"");
+    assert!(!done.is_refusal(), "{}", done.0);
+    room.site.wait_for("held", 1);
+}
