@@ -152,21 +152,21 @@ impl Page {
     /// # Errors
     /// Where the tab or the node is gone.
     pub async fn bring_into_view(&self, handle: &Handle) -> Result<(), Refusal> {
-        self.into_view(handle).await?;
+        self.scrolled_to(handle).await?;
         self.frames_drawn().await?;
         let owners = self.owners(&handle.world).await?;
         // A frame brings what is in it into the view of the frames around it, where it can; where not, they are moved too.
         if !owners.is_empty() && self.hit_test(handle).await? == Hit::OutOfSight {
             for owner in owners.iter().rev() {
-                self.into_view(owner).await?;
+                self.scrolled_to(owner).await?;
             }
-            self.into_view(handle).await?;
+            self.scrolled_to(handle).await?;
             self.frames_drawn().await?;
         }
         Ok(())
     }
 
-    async fn into_view(&self, handle: &Handle) -> Result<(), Refusal> {
+    async fn scrolled_to(&self, handle: &Handle) -> Result<(), Refusal> {
         let into = script::INTO_VIEW;
         let _: bool = self
             .value(&handle.world, into, Some(handle), Vec::new())
