@@ -91,7 +91,13 @@ impl Masked {
             outline(&mut picture, *area, colour(*mark, snapshot));
         }
         for ((mark, _), place) in areas.iter().zip(plates) {
-            label(&mut picture, *mark, place, colour(*mark, snapshot));
+            label(
+                &mut picture,
+                *mark,
+                place,
+                colour(*mark, snapshot),
+                Shape::of(snapshot),
+            );
         }
         encode(&picture)
     }
@@ -255,11 +261,54 @@ fn detail(page: &RgbaImage, area: Area) -> usize {
     steps
 }
 
+/// The shape of the plates of one snapshot: a page that draws marks of its own cannot know which comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Four corners.
+    Square,
+    /// All corners cut.
+    Octagon,
+    /// The corners of one diagonal cut.
+    Leaf,
+    /// The corners of the other one cut.
+    Slanted,
+}
+
+impl Shape {
+    const fn of(snapshot: u32) -> Self {
+        match snapshot.wrapping_mul(5) / 3 % 4 {
+            0 => Self::Square,
+            1 => Self::Octagon,
+            2 => Self::Leaf,
+            _ => Self::Slanted,
+        }
+    }
+
+    /// Whether a point of the plate belongs to it.
+    const fn has(self, place: Area, x: u32, y: u32) -> bool {
+        const CUT: u32 = 2 * DOT;
+        let (left, right) = (x - place.left, place.right - 1 - x);
+        let (top, bottom) = (y - place.top, place.bottom - 1 - y);
+        let (falling, rising) = (
+            left + top >= CUT && right + bottom >= CUT,
+            right + top >= CUT && left + bottom >= CUT,
+        );
+        match self {
+            Self::Square => true,
+            Self::Octagon => falling && rising,
+            Self::Leaf => falling,
+            Self::Slanted => rising,
+        }
+    }
+}
+
 /// The number on its plate.
-fn label(picture: &mut RgbaImage, mark: Mark, place: Area, colour: Rgba<u8>) {
+fn label(picture: &mut RgbaImage, mark: Mark, place: Area, colour: Rgba<u8>, shape: Shape) {
     for y in place.top..place.bottom {
         for x in place.left..place.right {
-            put(picture, x, y, colour);
+            if shape.has(place, x, y) {
+                put(picture, x, y, colour);
+            }
         }
     }
     for (i, digit) in mark.to_string().bytes().enumerate() {
@@ -358,6 +407,43 @@ mod tests {
                 assert_eq!(marked.get_pixel(x, y).0, [0, 0, 0], "{x},{y}");
             }
         }
+    }
+
+    /// What a page drew after one snapshot is not what the next one draws; the numerals stay as they are.
+    #[test]
+    fn colour_and_shape_of_a_plate_vary_with_the_snapshot() {
+        let masked = Masked::cover(&page(300, 120), 300.0, &[]).unwrap();
+        let drawn = |snapshot| {
+            let bytes = masked
+                .marked(&[(Mark::new(8), [40.0, 50.0, 200.0, 30.0])], snapshot)
+                .unwrap();
+            image::load_from_memory(&bytes).unwrap().into_rgb8()
+        };
+        let plates: Vec<_> = (1..=12).map(drawn).collect();
+        let mut kinds = std::collections::HashSet::new();
+        for picture in &plates {
+            let of_plate = |p: &&image::Rgb<u8>| p.0 != [250, 10, 10] && p.0 != [255, 255, 255];
+            let colour = *picture.pixels().find(of_plate).unwrap();
+            let size = picture.pixels().filter(|p| **p == colour).count();
+            kinds.insert((colour.0, size));
+        }
+        assert!(kinds.len() >= 8, "{kinds:?}");
+        assert!(plates.windows(2).all(|two| two[0] != two[1]));
+        let numeral = |picture: &image::RgbImage, place: Area| -> Vec<bool> {
+            (place.top + DOT..place.bottom - DOT)
+                .flat_map(|y| (place.left + DOT..place.right - DOT).map(move |x| (x, y)))
+                .map(|(x, y)| picture.get_pixel(x, y).0 == [255, 255, 255])
+                .collect()
+        };
+        let area = pixels([40.0, 50.0, 200.0, 30.0], 1.0, 0.0, (300, 120));
+        let place = plate(Mark::new(8), area, &masked.picture, &[area], &[]);
+        let first = numeral(&plates[0], place);
+        assert!(first.iter().filter(|white| **white).count() > 20);
+        assert!(
+            plates
+                .iter()
+                .all(|picture| numeral(picture, place) == first)
+        );
     }
 
     #[test]

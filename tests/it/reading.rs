@@ -262,3 +262,55 @@ fn a_role_or_a_kind_that_is_none_is_not_told() {
     assert!(!done.is_refusal(), "{}", done.0);
     room.site.wait_for("held", 1);
 }
+
+/// A page that is larger than any look: what was read is told, what was not is counted, and it goes on answering.
+#[test]
+fn a_page_of_a_hundred_thousand_nodes_is_bounded_and_counted() {
+    let mut room = Room::new();
+    let seen = room.show(
+        "/",
+        "<h1>Long</h1><div id=all></div><script>
+        const one = '<p>Line <b>of</b> <i>many</i> <a href=/x>there</a></p>';
+        document.getElementById('all').innerHTML = one.repeat(25000);
+        </script>",
+    );
+    assert!(seen.says("\"Long\""), "{:#?}", seen.lines);
+    let not_shown = &seen.server["not_shown"];
+    assert!(not_shown["below"].as_u64().unwrap() > 10_000, "{not_shown}");
+    assert!(
+        not_shown["left_out"].as_u64().unwrap() > 1_000,
+        "{not_shown}"
+    );
+    let kilobytes = std::fs::read_to_string(format!(
+        "/proc/{}/status",
+        room.client.pid().as_raw_nonzero()
+    ))
+    .unwrap()
+    .lines()
+    .find_map(|line| {
+        line.strip_prefix("VmHWM:")?
+            .trim()
+            .strip_suffix(" kB")?
+            .parse::<u64>()
+            .ok()
+    })
+    .unwrap();
+    assert!(kilobytes < 200 * 1024, "{kilobytes} kB at most");
+}
+
+/// A page that changes without end is looked at all the same.
+#[test]
+fn endless_changes_do_not_stall_a_look() {
+    let mut room = Room::new();
+    let seen = room.show(
+        "/",
+        "<p>Steady words</p><ul id=list></ul><script>
+        let n = 0;
+        setInterval(() => { const li = document.createElement('li'); li.textContent = 'entry ' + n++; list.prepend(li); if (n > 200) list.lastChild.remove(); }, 1);
+        (function spin() { list.dataset.n = n; requestAnimationFrame(spin); })();
+        </script>",
+    );
+    assert!(seen.says("Steady words"), "{:#?}", seen.lines);
+    let (again, _) = room.picture_or_not(&seen.tab);
+    assert!(again.says("Steady words"), "{:#?}", again.lines);
+}

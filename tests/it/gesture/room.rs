@@ -131,6 +131,11 @@ impl Room {
         (seen, picture)
     }
 
+    /// Looks at a tab with a picture, which may be withheld.
+    pub(crate) fn picture_or_not(&mut self, tab: &Value) -> (Seen, Reply) {
+        self.seen(tab, true)
+    }
+
     fn seen(&mut self, tab: &Value, image: bool) -> (Seen, Reply) {
         let reply = self.patiently("observe", json!({"tab": tab, "image": image}));
         let (server, page) = (reply.server(), reply.page());
