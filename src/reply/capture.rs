@@ -1,5 +1,7 @@
 //! Looks at a page: the walk, and a picture taken so that its masks fit it.
 
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
 use super::redact::scrub;
@@ -48,6 +50,9 @@ pub struct Captured {
 /// How often a picture is taken again because the page moved meanwhile.
 const TRIES: usize = 3;
 
+/// After this long none is taken again: a page that is that slow would hold its caller up.
+const PATIENCE: Duration = Duration::from_secs(6);
+
 /// Takes a look. The geometry is read before and after the picture: if anything moved, all of it is taken again, and in
 /// the end rather no picture than one whose masks do not fit (security B3).
 ///
@@ -66,8 +71,12 @@ pub async fn look(
             picture: Taken::NotWanted,
         });
     }
+    let began = Instant::now();
     for attempt in 0..TRIES {
         if attempt > 0 {
+            if began.elapsed() > PATIENCE {
+                break;
+            }
             look = page.look(budget, table).await?;
         }
         let before = page.geometry(&look, Moment::Before).await?;
