@@ -23,9 +23,13 @@ use crate::error::{Code, Refusal};
 /// How many frames of other sites one look reads.
 const MOST: usize = 32;
 /// How long one of them may take; then it is a blocked frame.
-const ONE: Duration = Duration::from_millis(2_000);
+const ONE: Duration = Duration::from_millis(1_500);
 /// How long all of them may take.
-const ALL: Duration = Duration::from_millis(4_000);
+const ALL: Duration = Duration::from_millis(3_000);
+/// How long one may take to say where things are in it; then it is covered. A picture asks twice, three times over at most.
+const ONE_PLACED: Duration = Duration::from_millis(750);
+/// How long all of them may take for that.
+const ALL_PLACED: Duration = Duration::from_millis(1_500);
 
 /// A frame of another site that was read.
 #[derive(Debug, Clone)]
@@ -284,7 +288,7 @@ impl Page {
             )
             .await?;
         let mut all = Geometry::of(top, before);
-        let until = Instant::now() + ALL;
+        let until = Instant::now() + ALL_PLACED;
         for (n, frame) in look.frames.iter().enumerate() {
             let holder = all.parts.get(frame.within).and_then(Option::as_ref);
             let lies = holder.and_then(|part| {
@@ -296,7 +300,9 @@ impl Page {
                 all.parts.push(None);
                 continue;
             };
-            let within = until.saturating_duration_since(Instant::now()).min(ONE);
+            let within = until
+                .saturating_duration_since(Instant::now())
+                .min(ONE_PLACED);
             let part = match lies.view {
                 Some([x, y, ..]) => {
                     let arguments = asked(look, n + 1, [x, y], moment);

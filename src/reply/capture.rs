@@ -1,5 +1,7 @@
 //! Looks at a page: the walk, and a picture taken so that its masks fit it.
 
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
 use crate::browser::probe::{Budget, Item, Look, Moment, Page, Rect};
@@ -49,6 +51,9 @@ pub struct Captured {
 /// How often a picture is taken again because the page moved meanwhile.
 const TRIES: usize = 3;
 
+/// After this long none is taken again: a page that is that slow would hold its caller up.
+const PATIENCE: Duration = Duration::from_secs(6);
+
 /// Takes a look. The geometry is read before and after the picture: if anything moved, all of it is taken again, and in
 /// the end rather no picture than one whose masks do not fit (security B3).
 ///
@@ -64,8 +69,12 @@ pub async fn look(
         let look = page.look(budget, table).await?;
         return Ok(Capture::of(page, look, Taken::NotWanted));
     }
+    let began = Instant::now();
     let mut last = None;
-    for _ in 0..TRIES {
+    for attempt in 0..TRIES {
+        if attempt > 0 && began.elapsed() > PATIENCE {
+            break;
+        }
         // The browser is asked for names while it draws.
         let (look, before, shot) = page.look_and_draw(budget, table).await?;
         if !before.is_whole() {

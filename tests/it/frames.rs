@@ -535,10 +535,10 @@ fn a_frame_that_moves_or_leaves_while_its_picture_is_taken_leaks_nothing() {
             "{still}<script>let n = 0; setInterval(() => {{ document.querySelector('iframe').style.left = 20 + 300 * (++n % 3) + 'px'; }}, 7)</script>"
         );
         let leaving = format!(
-            "{still}<script>let n = 0; const f = document.querySelector('iframe'); setInterval(() => {{ f.src = ++n % 2 ? 'http://{EVIL}:{{{{port}}}}/red' : 'http://{host}:{{{{port}}}}/plain'; }}, 60)</script>"
+            "{still}<script>let n = 0; const f = document.querySelector('iframe'); setInterval(() => {{ f.src = ++n % 2 ? 'http://{EVIL}:{{{{port}}}}/red' : 'http://{host}:{{{{port}}}}/plain'; }}, 150)</script>"
         );
         let coming = format!(
-            "<p>Here<script>let n = 0; setInterval(() => {{ document.querySelector('iframe')?.remove(); const f = document.createElement('iframe'); f.src = 'http://' + (++n % 2 ? '{EVIL}' : '{host}') + ':{{{{port}}}}/' + (n % 2 ? 'red' : 'secret'); document.body.append(f); }}, 80)</script>"
+            "<p>Here<script>let n = 0; setInterval(() => {{ document.querySelector('iframe')?.remove(); const f = document.createElement('iframe'); f.src = 'http://' + (++n % 2 ? '{EVIL}' : '{host}') + ':{{{{port}}}}/' + (n % 2 ? 'red' : 'secret'); document.body.append(f); }}, 400)</script>"
         );
         for (i, body) in [moving, leaving, coming].iter().enumerate() {
             let tab = room.open(&format!("/{}-{i}", host.len()), body);
