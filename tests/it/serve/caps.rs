@@ -23,6 +23,8 @@ fn a_tool_of_a_tier_that_no_site_grants_does_not_exist() {
         "status",
         "list_tabs",
         "observe",
+        "find",
+        "read",
         "wait_for",
         "open_tab",
         "navigate",
@@ -33,7 +35,7 @@ fn a_tool_of_a_tier_that_no_site_grants_does_not_exist() {
         "press_key",
         "scroll",
     ];
-    for (tiers, count) in [("\"read\"", 4), ("\"read\", \"navigate\"", 7)] {
+    for (tiers, count) in [("\"read\"", 6), ("\"read\", \"navigate\"", 9)] {
         let home = home(|text| text.replace("\"read\", \"navigate\", \"act\"", tiers));
         let mut client = home.connect();
         assert_eq!(client.tools(), all[..count]);
