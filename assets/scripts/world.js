@@ -21,6 +21,8 @@
   const attr = method(Element.prototype, 'getAttribute');
   const hasAttr = method(Element.prototype, 'hasAttribute');
   const rectOf = method(Element.prototype, 'getBoundingClientRect');
+  const lineBoxes = method(Element.prototype, 'getClientRects');
+  const assignedNodes = method(HTMLSlotElement.prototype, 'assignedNodes');
   const closest = method(Element.prototype, 'closest');
   const matches = method(Element.prototype, 'matches');
   const checkVisibility = method(Element.prototype, 'checkVisibility');
@@ -470,12 +472,12 @@
     if (open) return open;
     const parent = parentNode(node), root = isElement(parent) ? closedRoots.get(parent) : undefined;
     if (!root) return null;
-    return [...rootQueryAll(root, 'slot')].find((slot) => method(HTMLSlotElement.prototype, 'assignedNodes')(slot).includes(node)) ?? null;
+    return [...rootQueryAll(root, 'slot')].find((slot) => assignedNodes(slot).includes(node)) ?? null;
   };
   const slotOfText = (host) => {
     const root = shadowOf(host) ?? closedRoots.get(host);
     if (!root) return null;
-    const shows = (slot) => method(HTMLSlotElement.prototype, 'assignedNodes')(slot).some((node) => nodeType(node) === 3 && /\S/.test(node.data));
+    const shows = (slot) => assignedNodes(slot).some((node) => nodeType(node) === 3 && /\S/.test(node.data));
     return [...rootQueryAll(root, 'slot')].find(shows) ?? null;
   };
   // What an event at this element passes on its way up, innermost first, as it is drawn.
@@ -830,13 +832,12 @@
   // The colours behind a text at a point, from the elements that are drawn there; null where a picture is among them.
   let grounds = new Map(); // for the length of one walk, like `drawing`
   // Every colour that was seen behind anything in the view: words in none of them can be read wherever they stand.
-  const palette = { solid: [[255, 255, 255, 1], [18, 18, 18, 1]], sheer: [], known: new Set(), full: false, version: 0 };
+  const palette = { solid: [[255, 255, 255, 1], [18, 18, 18, 1]], sheer: [], known: new Set(), full: false };
   const note = (colour) => {
     if (colour[3] === 0 || palette.full) return;
     const key = colour.join();
     if (palette.known.has(key)) return;
     palette.known.add(key);
-    palette.version++;
     const solid = (c) => {
       if (!palette.solid.some((other) => other.every((v, i) => Math.abs(v - c[i]) < 2))) palette.solid.push(c);
     };
@@ -849,12 +850,9 @@
     }
     palette.full = palette.solid.length > 200;
   };
-  // Whether words of this style stand out from every colour there is.
-  const standsOut = (style) => {
-    if (palette.full) return false;
-    const fill = rgba(style.webkitTextFillColor);
-    return fill[3] > 0.99 && !palette.solid.some((back) => alike(fill, back));
-  };
+  // Whether words of this colour stand out from every colour there is.
+  const standsOut = (fill) => !palette.full && fill[3] > 0.99 && !palette.solid.some((back) => alike(fill, back));
+  let standing = new Set(); // the colours of words that were taken to stand out, in one walk
   // What an element draws behind its text: its colour, or the colours of its gradient, or `unknown` for a picture.
   const groundOf = (el) => {
     let ground = grounds.get(el);
@@ -962,20 +960,22 @@
     }
     drawing = new Map();
     grounds = new Map();
-    let colours = palette.version, out = walkOnce(limits);
-    for (let i = 0; i < 3 && (out.strays.length > 0 || palette.version !== colours); i++) {
+    let out = walkOnce(limits);
+    // Again where something out of sight was not, or a colour came up later that words were taken to stand out from.
+    for (let i = 0; i < 3 && (out.strays.length > 0 || ![...standing].every(standsOut)); i++) {
       for (const root of out.strays) never.add(root);
-      colours = palette.version;
       out = walkOnce(limits);
     }
     drawing = new Map();
     grounds = new Map();
     const { far, strays, ...near } = out;
-    if (limits.picture) near.geometry = geometry([], [0, 0], true);
+    // Where frames are still to be read, it is read after them.
+    if (limits.picture && !near.items.some((item) => item.p)) near.geometry = geometry([], [0, 0], true);
     // As texts: the protocol takes long over many small values.
     return { near: JSON.stringify(near), far: JSON.stringify(far) };
   };
   const walkOnce = (limits) => {
+    standing = new Set();
     looked = [];
     masked = [];
     hosts = [[], []];
@@ -1035,7 +1035,11 @@
       if (covered(x + ctx.off.x, y + ctx.off.y, true)) return 'covered';
       const root = rootOf(parent);
       // Where its own element is the first that is hit, nothing covers it; and in a colour of its own it can be read.
-      if (!ctx.solid && fromPoint(root, x, y) === parent && standsOut(style)) return null;
+      const fill = rgba(style.webkitTextFillColor);
+      if (!ctx.solid && fromPoint(root, x, y) === parent && standsOut(fill)) {
+        standing.add(fill);
+        return null;
+      }
       const stack = isShadow(root) ? rootStack(root, x, y) : docStack(ctx.doc, x, y);
       let behind = parent;
       while (behind && !stack.includes(behind)) behind = parentOf(behind);
@@ -1138,7 +1142,7 @@
     };
     const candidate = (el, style, ctx) => {
       // What runs over several lines has a box on each, and nothing between them is its own.
-      const lines = isHtml(el, HTMLAreaElement) ? [] : [...method(Element.prototype, 'getClientRects')(el)].slice(0, 20).map((q) => box(q, ctx.off)).filter((b) => b.w >= 4 && b.h >= 4);
+      const lines = isHtml(el, HTMLAreaElement) ? [] : [...lineBoxes(el)].slice(0, 20).map((q) => box(q, ctx.off)).filter((b) => b.w >= 4 && b.h >= 4);
       let areas = lines;
       if (isHtml(el, HTMLAreaElement)) areas = [areaOf(el, ctx) ?? box(rectOf(el), ctx.off)];
       else if (lines.length === 0) {
@@ -1282,7 +1286,7 @@
           for (let child = firstChild(root); child; child = nextNode(child)) farNode(child, style, inside, side, heading, cell);
         }
         if (name === 'slot') {
-          const assigned = method(HTMLSlotElement.prototype, 'assignedNodes')(el, { flatten: true });
+          const assigned = assignedNodes(el, { flatten: true });
           for (const child of assigned.length ? assigned : childNodes(el)) farNode(child, style, inside, side, heading, cell);
         } else if (!root) {
           for (let child = firstChild(el); child; child = nextNode(child)) farNode(child, style, inside, side, heading, cell);
@@ -1404,7 +1408,7 @@
         for (const child of childNodes(root)) visit(child, el, style, inside);
       }
       if (name === 'slot') {
-        const assigned = method(HTMLSlotElement.prototype, 'assignedNodes')(el, { flatten: true });
+        const assigned = assignedNodes(el, { flatten: true });
         for (const child of assigned.length ? assigned : childNodes(el)) visit(child, el, style, inside);
       } else if (!root) {
         for (const child of childNodes(el)) visit(child, el, style, inside);
@@ -1895,7 +1899,7 @@
       if (clip === null) return { off: true };
     }
     const ctx = { off, doc: ownerDocument(el) };
-    let parts = [...method(Element.prototype, 'getClientRects')(el)].map((r) => box(r, off)).filter((b) => b.w >= 2 && b.h >= 2);
+    let parts = [...lineBoxes(el)].map((r) => box(r, off)).filter((b) => b.w >= 2 && b.h >= 2);
     if (isHtml(el, HTMLAreaElement)) parts = [areaOf(el, ctx)].filter((b) => b);
     if (parts.length === 0) parts = [...queryAll(el, '*')].slice(0, 20).map((c) => box(rectOf(c), off)).filter((b) => b.w >= 4 && b.h >= 4).slice(0, 1);
     const wanted = [el, amountsTo(el, null)];

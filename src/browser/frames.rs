@@ -96,16 +96,14 @@ impl Page {
         let world = self.world()?;
         let changes = self.hub.frame_changes(self.tab);
         let mut walk = self.walk(&world, budget, table, None, true).await?;
-        let mut items = walk.walked.items.iter();
-        let framed = items.any(|item| matches!(item, Item::Blocked { p: Some(_), .. }));
         match walk.walked.geometry.take() {
             // The browser is asked for names while it draws.
-            Some(top) if !framed => {
+            Some(top) => {
                 let (elements, picture) = tokio::join!(self.named(&walk), self.screenshot());
                 let look = self.through_frames(walk, elements?, budget, table).await?;
                 Ok((look, Geometry::of(top, changes), picture))
             }
-            _ => {
+            None => {
                 let elements = self.named(&walk).await?;
                 let look = self.through_frames(walk, elements, budget, table).await?;
                 let before = self.geometry(&look, Moment::Before).await?;

@@ -390,7 +390,7 @@ pub struct Walked {
     pub masks: Vec<Rect>,
     /// `loading`, `interactive` or `complete`.
     pub ready: String,
-    /// Where everything in this document was when it was read, where a picture is wanted.
+    /// Where everything in this document was when it was read, where a picture is wanted and no frame is still to be read.
     #[serde(default)]
     pub(in crate::browser) geometry: Option<Part>,
     /// How many marks there are.
@@ -986,7 +986,11 @@ impl Page {
                 Argument::Value(table.clone()),
                 Argument::Value(self.hub.known.of(&world.origin)),
             ];
-            arguments.extend(closed.iter().map(|root: &String| Argument::ObjectId(root)));
+            arguments.extend(
+                closed
+                    .iter()
+                    .map(|root: &Handle| Argument::ObjectId(&root.object)),
+            );
             let (count, texts) = tokio::join!(
                 self.node_count(world),
                 self.handed::<Texts>(world, script::WALK, None, arguments)
@@ -1332,11 +1336,7 @@ impl Page {
     }
 
     /// The closed shadow roots of these elements, as objects of the world. A walk cannot see them.
-    async fn closed_roots(&self, world: &World, hosts: &[Handle]) -> Result<Vec<String>, Refusal> {
-        #[derive(Deserialize)]
-        struct Resolved {
-            object: Object,
-        }
+    async fn closed_roots(&self, world: &World, hosts: &[Handle]) -> Result<Vec<Handle>, Refusal> {
         let described = join_all(hosts.iter().map(|host| self.describe(host))).await;
         let closed = described
             .into_iter()
@@ -1344,19 +1344,9 @@ impl Page {
             .filter_map(Result::ok)
             .flat_map(|node| node.shadow_roots)
             .filter(|root| root.shadow_root_type == "closed");
-        let resolved = join_all(closed.map(|root| async move {
-            let resolve = Observe::ResolveNode {
-                backend_node_id: root.backend_node_id,
-                execution_context_id: world.number,
-                object_group: GROUP,
-            };
-            // A root inside a frame of another document cannot be brought into this world and is left out.
-            self.wire_on::<Resolved>(&world.session, &resolve, CALL)
-                .await
-                .ok()
-                .and_then(|resolved| resolved.object.object_id)
-        }));
-        Ok(resolved.await.into_iter().flatten().collect())
+        let resolved = join_all(closed.map(|root| self.resolve(root.backend_node_id, world))).await;
+        // A root inside a frame of another document cannot be brought into this world and is left out.
+        Ok(resolved.into_iter().filter_map(Result::ok).collect())
     }
 
     /// Calls a constant function and reads its value.

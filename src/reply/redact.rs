@@ -248,14 +248,12 @@ pub fn outcome(
             );
             let told = ["changed", "added", "text"];
             let lists = told.iter().filter_map(|name| page.get(*name)?.as_array());
-            {
-                changes = lists
-                    .flatten()
-                    .filter_map(Value::as_str)
-                    .take(40)
-                    .map(without_values)
-                    .collect();
-            }
+            changes = lists
+                .flatten()
+                .filter_map(Value::as_str)
+                .take(40)
+                .map(without_values)
+                .collect();
         }
         (Err(why), Some(tab)) => {
             server.insert("tab".to_owned(), json!(tab.id()));
